@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 from monitor.core.model import Json
 
 if TYPE_CHECKING:
+    from monitor.alert.answers import NewAnswers
     from monitor.alert.evaluation.memory import Round, RuleMemory
+    from monitor.alert.labelled import LabelledRate
     from monitor.alert.notification import Notification
     from monitor.alert.notify.dispatch import AlertGroup
     from monitor.alert.signal import Signal
@@ -46,12 +48,30 @@ class SignalReader(Protocol):
     def active_spans(self, rule_digest: str, since: datetime) -> Mapping[str, Sequence[Span]]:
         """The spans since `since` in which alerts of the rule were active, by fingerprint."""
 
+    def new_answers(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], *, after: int | None, most: int
+    ) -> NewAnswers:
+        """The listed answers beyond the place `after` (None: from the first that is kept) under `selector`.
+
+        At most about `most`: a conversation is not cut in two. Answers without a value of the signal are left out.
+        """
+
+    def labelled(self, signal: Signal) -> list[LabelledRate]:
+        """The true rate of the newest labelled period of each app that has one; `signal` names the verdict."""
+
 
 class AlertStore(SignalReader, Protocol):
     """Reads and writes what the evaluation needs. A method that raises `Retriable` has changed nothing."""
 
     def evaluating(self) -> AbstractContextManager[bool]:
         """Holds the evaluator's lock for the block; yields False when another replica holds it."""
+
+    def list_new_answers(self, now: datetime) -> None:
+        """Lists answers that were stored since the last call, a bounded number of them, for `new_answers`.
+
+        Each answer is listed once, in whatever order it is stored; a question answered alike within the list is listed
+        once, and a conversation half an hour after its first answer.
+        """
 
     def watermark(self, now: datetime) -> datetime | None:
         """The time up to which everything that arrived is stored; None if nothing is being read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Self, TypeAlias
@@ -14,6 +15,14 @@ ANSWER_LABELS: tuple[Label, ...] = ("app", "environment", "model", "topic")
 INGEST_LABELS: tuple[Label, ...] = ("source",)  # a Kafka topic, or a file
 RATES = ("negative", *(verdict.value for verdict in Verdict), *(reason.value for reason in Reason))
 MEANS = ("sdq", "sdrd", "sda", "qrd", "qa")
+# Quantities of single answers, each with the rate that counts what it shows when it is bad.
+RANKED = {
+    "score": "self_generated",  # the probability that the answer is self-generated; high is bad
+    "refusal": "refusal",  # whether the answer is a refusal
+    "sdq": "support_off_question",  # low is bad
+    "qrd": "retrieval_off_question",  # low is bad
+}
+LABELLED = ("negative", "self_generated", "refusal")
 
 
 class SignalKind(StrEnum):
@@ -21,15 +30,25 @@ class SignalKind(StrEnum):
 
     RATE = "rate"  # share of the answers with a given verdict or reason
     MEAN = "mean"  # mean of a similarity over the answers that have it
+    RANKS = "ranks"  # how bad single answers are among the earlier ones of their source
+    TRUE_RATE = "true_rate"  # share of the answers with a given verdict, as people's labels of a period show it
     NO_DATA = "no_data"  # number of answers, of which there should be some
     DEAD_LETTERS = "dead_letters"  # share of the messages that became dead letters
     LAG = "lag"  # seconds that reading is behind now
     LEDGER = "ledger_imbalance"  # partitions whose ledger does not balance now
 
 
+NAMES: Mapping[SignalKind, tuple[str, ...]] = {
+    SignalKind.RATE: RATES,
+    SignalKind.MEAN: MEANS,
+    SignalKind.RANKS: tuple(RANKED),
+    SignalKind.TRUE_RATE: LABELLED,
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:
-    """A measured quantity. `name` is one of `RATES` for a rate, one of `MEANS` for a mean, and empty otherwise."""
+    """A measured quantity. `name` is one of `NAMES` of its kind, and empty for a kind without names."""
 
     kind: SignalKind
     name: str = ""
@@ -37,18 +56,30 @@ class Signal:
     @property
     def labels(self) -> tuple[Label, ...]:
         """The labels by which it can be selected and grouped."""
-        of_answers = self.kind in (SignalKind.RATE, SignalKind.MEAN, SignalKind.NO_DATA)
-        return ANSWER_LABELS if of_answers else INGEST_LABELS
+        if self.kind is SignalKind.TRUE_RATE:
+            return ("app",)
+        of_answers = (SignalKind.RATE, SignalKind.MEAN, SignalKind.RANKS, SignalKind.NO_DATA)
+        return ANSWER_LABELS if self.kind in of_answers else INGEST_LABELS
 
     @property
     def is_share(self) -> bool:
         """Whether it is a rate between 0 and 1."""
-        return self.kind in (SignalKind.RATE, SignalKind.DEAD_LETTERS)
+        return self.kind in (SignalKind.RATE, SignalKind.RANKS, SignalKind.TRUE_RATE, SignalKind.DEAD_LETTERS)
+
+    @property
+    def shown_by(self) -> str | None:
+        """The name of the rate whose answers are examples of what this signal counts; None if there is none."""
+        match self.kind:
+            case SignalKind.RATE:
+                return self.name
+            case SignalKind.RANKS:
+                return RANKED[self.name]
+        return None
 
     @property
     def is_momentary(self) -> bool:
         """Whether it is a momentary state, without a window."""
-        return self.kind in (SignalKind.LAG, SignalKind.LEDGER)
+        return self.kind in (SignalKind.LAG, SignalKind.LEDGER, SignalKind.TRUE_RATE)
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -59,7 +90,7 @@ class Signal:
         """
         word, _, name = text.partition(" of ")
         kind = SignalKind(word)
-        if name not in {SignalKind.RATE: RATES, SignalKind.MEAN: MEANS}.get(kind, ("",)):
+        if name not in NAMES.get(kind, ("",)):
             raise ValueError(f"there is no signal {text!r}")
         return cls(kind=kind, name=name)
 

@@ -1,4 +1,4 @@
-"""The target of a rule: a fixed number, or the learnt baseline plus a margin."""
+"""The target of a rule: a fixed number, the learnt baseline plus a margin, or the higher of both."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ LEAST_HOURS = 24  # with fewer hours of answers, or with fewer answers, nothing 
 LEAST_SAMPLES = 200
 LOWEST, HIGHEST = 0.001, 0.999  # limits of a learnt line: a past without bad answers does not promise a future without
 _BASELINE = re.compile(r"baseline(?:\s*([+-])\s*([0-9]{1,2}(?:\.[0-9]{1,4})?)\s*pp)?")
+_HIGHER = re.compile(r"max\(\s*([0-9]*\.?[0-9]+)\s*,\s*(baseline[^,()]*)\)")
+_FORMS = "write a number, baseline + 1pp, or max(0.30, baseline + 15pp)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +93,14 @@ class HourSums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A fixed `value`, or if that is None, the baseline's upper bound plus `margin` (a share: 0.01 is 1 pp)."""
+    """A fixed `value`, or if that is None, the baseline's upper bound plus `margin` (a share: 0.01 is 1 pp).
+
+    A learnt target is never below `least`.
+    """
 
     value: float | None = None
     margin: float = 0.0
+    least: float = LOWEST
 
     @property
     def is_learnt(self) -> bool:
@@ -107,29 +113,44 @@ class Target:
             return self.value
         if baseline is None:
             return None
-        return min(max(baseline.upper + self.margin, LOWEST), HIGHEST)
+        return min(max(baseline.upper + self.margin, self.least), HIGHEST)
+
+    @property
+    def basis(self) -> str:
+        """In words, what the line rests on."""
+        if self.value is not None:
+            return "a fixed line"
+        return (
+            f"a line learnt from the last {LEARNT_OVER.days // 7} weeks ({self}), held until {LEAST_HOURS} hours with "
+            f"answers and {LEAST_SAMPLES} answers are known; it rests on the upper end of a 95 % interval, so that one "
+            "baseline in 40 is below the true level"
+        )
 
     def __str__(self) -> str:
-        """The target as a rule writes it: `0.06`, `baseline`, `baseline + 1pp`."""
+        """The target as a rule writes it: `0.06`, `baseline`, `baseline + 1pp`, `max(0.3, baseline + 15pp)`."""
         if self.value is not None:
             return f"{self.value:g}"
-        return "baseline" + (f" {'+' if self.margin > 0 else '-'} {abs(self.margin) * 100:g}pp" if self.margin else "")
+        sign = "+" if self.margin > 0 else "-"
+        learnt = "baseline" + (f" {sign} {abs(self.margin) * 100:g}pp" if self.margin else "")
+        return learnt if self.least == LOWEST else f"max({self.least:g}, {learnt})"
 
 
 def parse_target(text: str | float) -> Target:
-    """Reads a target: a number, `baseline`, or `baseline + 1pp` (percentage points).
+    """Reads a target: a number, `baseline`, `baseline + 1pp` (percentage points), or `max(0.30, baseline + 15pp)`.
 
     Raises:
         ValueError: `text` is none of them.
     """
     if isinstance(text, str):
-        match = _BASELINE.fullmatch(text.strip())
-        if match is None:
-            raise ValueError(f"{text!r} is not a target: write a number, or baseline + 1pp")
+        higher = _HIGHER.fullmatch(text.strip())
+        match = _BASELINE.fullmatch((higher[2] if higher else text).strip())
+        least = float(higher[1]) if higher else LOWEST
+        if match is None or not LOWEST <= least < 1:
+            raise ValueError(f"{text!r} is not a target: {_FORMS}")
         sign, points = match.groups()
-        return Target(margin=float(f"{sign}{points}") / 100 if sign else 0.0)
+        return Target(margin=float(f"{sign}{points}") / 100 if sign else 0.0, least=least)
     if isinstance(text, bool) or not isfinite(text):
-        raise ValueError(f"{text!r} is not a target: write a number, or baseline + 1pp")
+        raise ValueError(f"{text!r} is not a target: {_FORMS}")
     return Target(value=float(text))
 
 

@@ -9,6 +9,8 @@ from enum import StrEnum
 from math import sqrt
 from statistics import NormalDist
 
+from monitor.alert.answers import AnswerBatch
+from monitor.alert.labelled import LabelledRate
 from monitor.core.proportions import CONFIDENCE, wilson
 
 MINUTE = timedelta(minutes=1)
@@ -51,10 +53,16 @@ class Count:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """The counts of one set of labels, one `Count` for each requested span, in order."""
+    """The counts of one set of labels, one `Count` for each requested span, in order.
+
+    For a signal of single answers, `answers` are the new ones, and the one count says how many there are. For a true
+    rate, `labelled` is the newest one.
+    """
 
     labels: Mapping[str, str]
     counts: tuple[Count, ...]
+    answers: AnswerBatch | None = None
+    labelled: LabelledRate | None = None
 
 
 class Outcome(StrEnum):

@@ -83,7 +83,9 @@ def figure(alert: NotifiedAlert) -> str:
     """`rate of negative answers 38.2 %, threshold 30.0 %`: the alert in one phrase without text from outside."""
     measured = signal_words(alert.signal)
     phrase = f"{measured[:1].lower()}{measured[1:]} {_value(alert)}"
-    return phrase if alert.status == "error" else f"{phrase}, threshold {amount(alert.bound, alert.unit)}"
+    if alert.status == "error":
+        return phrase
+    return f"{phrase}, {'usually' if alert.method == 'shift' else 'threshold'} {amount(alert.bound, alert.unit)}"
 
 
 def facts(alert: NotifiedAlert) -> list[tuple[str, str]]:
@@ -91,12 +93,15 @@ def facts(alert: NotifiedAlert) -> list[tuple[str, str]]:
     failed = alert.status == "error"  # then there is no value to compare
     lines = [(signal_words(alert.signal), _value(alert) + _interval(alert))]
     if not failed:
-        lines.append(("Threshold", _line(alert)))
+        usual = alert.method == "shift"
+        lines.append(("Usually", amount(alert.bound, alert.unit)) if usual else ("Threshold", _line(alert)))
     if alert.detail:
         lines.append(
             ("Detail" if failed else _DETAILS.get(alert.method, "Detail"), shortened(alert.detail, _MAX_DETAIL))
         )
-    if alert.window:
+    if alert.method == "shift":
+        lines.append(("Answers since the change", f"{alert.samples:,}"))
+    elif alert.window:
         counted = "Messages counted" if alert.signal == "dead_letters" else "Answers counted"
         lines += [("Window", format_duration(alert.window)), (counted, f"{alert.samples:,}")]
     lines.append(("Since", moment(alert.started_at)))
@@ -131,6 +136,10 @@ def signal_words(signal: str) -> str:
     kind, _, name = signal.partition(" of ")
     if kind == "rate" and name:
         return f"Rate of {words(name)}"
+    if kind == "ranks" and name in _RANKED:
+        return f"Answers among {_RANKED[name]}"
+    if kind == "true_rate" and name:
+        return f"True rate of {words(name)}, by labels"
     if kind == "mean" and name:
         return f"Mean {name.upper()}"
     return _STATES.get(signal) or plain(words(signal)).capitalize()
@@ -175,7 +184,13 @@ def _end(notification: Notification) -> datetime:
 _MAX_NAMED = 3
 _MAX_DETAIL = 300
 _STATUSES: Mapping[Status, str] = {"firing": "Firing", "no_data": "No data", "error": "Error", "resolved": "Resolved"}
-_DETAILS = {"sequential": "Evidence", "change": "Compared with"}
+_DETAILS = {"sequential": "Evidence", "change": "Compared with", "shift": "Evidence", "rate": "Labels"}
+_RANKED = {
+    "score": "the worst tenth of the past by how made up they look",
+    "refusal": "the worst tenth of the past by refusals",
+    "sdq": "the tenth of the past whose support fits the question least",
+    "qrd": "the tenth of the past whose retrieved documents fit the question least",
+}
 _SIGNALS = {
     "negative": "negative answers",
     "grounded": "grounded answers",

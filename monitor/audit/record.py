@@ -46,6 +46,8 @@ ASSESSMENT_PUBLIC = (
 )
 ASSESSMENT_RANK = ("rank", "reference")  # in a record only where there is one, so that other records stay as they were
 ASSESSMENT_DIGESTS = ("features",)  # long but not personal: the record holds their SHA-256
+# The server's own number of the transaction, which no writer knows: it orders new answers, and says nothing about them.
+ASSESSMENT_LEFT_OUT = ("transaction_id",)
 ASSESSMENT_PERSONAL = ("support", "evidence", "earlier")
 JUDGEMENT_PUBLIC = (
     *("occurred_at", "metric", "model", "prompt_hash", "mode", "score", "calls", "input_tokens", "output_tokens"),

@@ -37,6 +37,14 @@ def format_duration(length: timedelta) -> str:
     return "".join(parts) or "0s"
 
 
+def spelled(length: timedelta) -> str:
+    """`length` as a number of the largest unit that it holds twice or more: `10 weeks`, `36 hours`."""
+    for name, unit in (("week", "w"), ("day", "d"), ("hour", "h")):
+        if length.total_seconds() >= 2 * _SECONDS[unit]:
+            return f"{length.total_seconds() / _SECONDS[unit]:,.0f} {name}s"
+    return f"{length.total_seconds() / 60:,.0f} minutes"
+
+
 def _years(length: timedelta) -> str:
     years = length.days // 365
     return "a year" if years == 1 else f"{years} years"

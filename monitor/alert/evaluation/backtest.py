@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
+from monitor.alert.answers import NewAnswers
 from monitor.alert.evaluation.evaluate import evaluate_rule
 from monitor.alert.evaluation.memory import RuleMemory
+from monitor.alert.labelled import LabelledRate
 from monitor.alert.ports import SignalReader
 from monitor.alert.rule import Rule
 from monitor.alert.signal import Signal
@@ -71,6 +73,18 @@ class MinuteHistory(SignalReader):
         return []
 
     @override
+    def new_answers(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], *, after: int | None, most: int
+    ) -> NewAnswers:
+        """None: counts hold no single answers."""
+        return NewAnswers(answers=(), through=after or 0)
+
+    @override
+    def labelled(self, signal: Signal) -> list[LabelledRate]:
+        """None: counts hold no labels."""
+        return []
+
+    @override
     def active_spans(self, rule_digest: str, since: datetime) -> Mapping[str, Sequence[Span]]:
         """Nothing: baselines are learnt from all counts."""
         return {}
@@ -101,7 +115,7 @@ def rehearse(rule: Rule, history: MinuteHistory, span: Span, *, step: timedelta 
             alert = change.alert
             known[alert.fingerprint] = alert
             if alert.fired_at is not None and alert.state is not State.INACTIVE:
-                episodes[alert.episode] = _episode(alert, episodes.get(alert.episode), rule)
+                episodes[alert.episode] = episode_of(alert, episodes.get(alert.episode), rule)
         remembered = {**done.memory.by_fingerprint, **done.remembered}
         for identity in done.forgotten:
             remembered.pop(identity, None)
@@ -110,7 +124,8 @@ def rehearse(rule: Rule, history: MinuteHistory, span: Span, *, step: timedelta 
     return sorted(episodes.values(), key=lambda episode: episode.fired_at)
 
 
-def _episode(alert: Alert, before: Episode | None, rule: Rule) -> Episode:
+def episode_of(alert: Alert, before: Episode | None, rule: Rule) -> Episode:
+    """The episode of an alert that has fired, which it continues if there is one `before`."""
     values = [value for value in (alert.value, before.worst if before else None) if value is not None]
     worst = min if rule.method.fires_below else max
     return Episode(

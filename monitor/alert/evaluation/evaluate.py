@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
+from monitor.alert.evaluation.learning import with_baselines
 from monitor.alert.evaluation.memory import Round, RuleMemory, SeriesMemory
+from monitor.alert.evaluation.reading import read
 from monitor.alert.methods.method import Memory
 from monitor.alert.ports import AlertStore, SignalReader
 from monitor.alert.rule import Rule
+from monitor.alert.signal import SignalKind
 from monitor.alert.state import Alert, State, Transition, abandoned, fingerprint, transition
-from monitor.alert.target import LEARNT_OVER, Baseline, HourSums, learn
-from monitor.alert.window import HOUR, Count, Counts, Observation, Outcome, Span, gone_by
+from monitor.alert.target import LEARNT_OVER, LEAST_HOURS, LEAST_SAMPLES
+from monitor.alert.window import Count, Counts, Observation, Outcome, gone_by
 from monitor.core.duration import format_duration
 from monitor.core.errors import Fatal, MonitorError, Retriable
 
@@ -21,12 +24,12 @@ log = logging.getLogger(__name__)
 
 # How far reading may be behind before windows count as incomplete; progress is reported every few seconds.
 BEHIND = timedelta(seconds=60)
-LEARN_AGAIN = timedelta(hours=1)
 # One failed evaluation means little; a rule that keeps failing means that nobody is watching.
 ERROR_FOR = timedelta(minutes=5)
 FORGET_AFTER = timedelta(days=1)
 # A rule that no replica evaluated for this long is gone: replicas get a new rules file at different times.
 ABANDON_AFTER = timedelta(minutes=5)
+HELD = f"held until a baseline is known: {LEAST_HOURS} hours with answers, and {LEAST_SAMPLES} answers"
 SEEN_AGAIN = timedelta(minutes=5)  # the precision of `seen_at`, so that not every round writes every row
 
 
@@ -46,6 +49,8 @@ def evaluate(rules: Sequence[Rule], store: AlertStore, now: datetime, receivers:
     changes: list[Transition] = []
     failures: list[MonitorError] = []
     measured = {rule.digest: rule for rule in rules}
+    if any(rule.signal.kind is SignalKind.RANKS for rule in rules):
+        _list_new_answers(store, now)
     for digest, rule in measured.items():
         addressed = rule if rule.receivers is not None else replace(rule, receivers=tuple(receivers))
         known = {alert.fingerprint: alert for alert in alerts if alert.rule_digest == digest}
@@ -59,6 +64,14 @@ def evaluate(rules: Sequence[Rule], store: AlertStore, now: datetime, receivers:
     if failures and len(failures) == len(measured):
         raise failures[0]
     return changes + _end_abandoned(store, alerts, measured, now)
+
+
+def _list_new_answers(store: AlertStore, now: datetime) -> None:
+    """Lists new answers for the rules; if that fails, they go on with those listed, and the next round tries again."""
+    try:
+        store.list_new_answers(now)
+    except (Retriable, Fatal) as error:
+        log.warning("new answers could not be listed: %s; the next round tries again", error)
 
 
 def _end_abandoned(
@@ -95,8 +108,8 @@ def evaluate_rule(
 ) -> Round:
     """The result of one rule at `now`, from its memory and its `known` alerts, by fingerprint; saves nothing."""
     stored = memory.by_fingerprint
-    memory = _learnt(rule, signals, memory, now)
-    counted, spans = _counts(rule, signals, memory, now)
+    memory = with_baselines(rule, signals, memory, now)
+    counted, spans, place = read(rule, signals, memory, now)
     remembered: dict[str, SeriesMemory] = {}
     transitions: list[Transition] = []
     for counts in (*counted, *_silent(rule, counted, spans, memory, known)):
@@ -116,7 +129,8 @@ def evaluate_rule(
     if (recovery := _recovery(rule, known, now)) is not None:
         transitions.append(recovery)
     # a baseline is kept as long as the period it is learnt from, or nothing would be known on a Monday
-    kept_for = LEARNT_OVER if rule.method.target.is_learnt else FORGET_AFTER
+    has_past = rule.method.target.is_learnt or rule.signal.kind is SignalKind.RANKS
+    kept_for = LEARNT_OVER if has_past else FORGET_AFTER
     forgotten = [
         identity
         for identity, series in memory.by_fingerprint.items()
@@ -126,29 +140,11 @@ def evaluate_rule(
         rule=rule.name,
         rule_digest=rule.digest,
         at=now,
-        memory=replace(memory, until=now),
+        memory=replace(memory, until=now, place=place),
         transitions=tuple(transitions),
         remembered={identity: series for identity, series in remembered.items() if identity not in forgotten},
         forgotten=tuple(forgotten),
     )
-
-
-def _counts(rule: Rule, signals: SignalReader, memory: RuleMemory, now: datetime) -> tuple[list[Counts], int]:
-    """The counts of the rule, and how many counts each set of labels has."""
-    if rule.signal.is_momentary:
-        return _worst(signals.momentary(rule.signal, now), rule), 1
-    spans = rule.method.spans(now, lateness=rule.lateness, until=memory.until)
-    return signals.counts(rule.signal, rule.selector, rule.by, spans), len(spans)
-
-
-def _worst(counts: Iterable[Counts], rule: Rule) -> list[Counts]:
-    """The counts that the rule selects, the largest one for each combination of its labels."""
-    worst: dict[tuple[str, ...], Count] = {}
-    for counted in counts:
-        if all(counted.labels.get(label, "") in values for label, values in rule.selector.items()):
-            key = tuple(counted.labels.get(label, "") for label in rule.by)
-            worst[key] = max(worst.get(key, counted.counts[0]), counted.counts[0], key=lambda count: count.sum)
-    return [Counts(labels=dict(zip(rule.by, key, strict=True)), counts=(count,)) for key, count in worst.items()]
 
 
 def _silent(
@@ -170,7 +166,7 @@ def _observed(
     memory = before.memory if before else None
     bound = rule.method.target.bound(before.baseline if before else None)
     if bound is None:
-        return _unsure(counts, "the baseline is not learnt yet"), memory
+        return _unsure(counts, HELD), memory
     return rule.method.observe(counts, signal=rule.signal, bound=bound, memory=memory, now=now)
 
 
@@ -186,60 +182,6 @@ def _remembered(counts: Counts, before: SeriesMemory | None, memory: Memory | No
         return SeriesMemory(labels=counts.labels, seen_at=now, memory=memory)
     again = something and before.seen_at < now - SEEN_AGAIN
     return replace(before, memory=memory, seen_at=now if again else before.seen_at)
-
-
-def _learnt(rule: Rule, signals: SignalReader, memory: RuleMemory, now: datetime) -> RuleMemory:
-    """The memory with new baselines, if the rule's target needs them and the old ones are older than `LEARN_AGAIN`.
-
-    Hours in which the alert was active are left out: an incident is not usual.
-    """
-    if not rule.method.target.is_learnt:
-        return memory
-    if memory.learnt_at is not None and now - memory.learnt_at < LEARN_AGAIN:
-        return memory
-    end = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-    span = Span(start=end - LEARNT_OVER, end=end)
-    active = signals.active_spans(rule.digest, span.start)
-    by_fingerprint = dict(memory.by_fingerprint)
-    all_sums = {
-        fingerprint(rule, sums.labels): sums for sums in signals.hour_sums(rule.signal, rule.selector, rule.by, span)
-    }
-    all_sums |= _without_incidents(
-        rule, signals, span, {i: all_sums[i].labels for i in active if i in all_sums}, active
-    )
-    for identity, sums in all_sums.items():
-        baseline: Baseline | None = learn(sums, now)
-        before = by_fingerprint.get(identity) or SeriesMemory(labels=sums.labels, seen_at=now)
-        by_fingerprint[identity] = replace(before, baseline=baseline or before.baseline)
-    return replace(memory, learnt_at=now, by_fingerprint=by_fingerprint)
-
-
-def _without_incidents(
-    rule: Rule,
-    signals: SignalReader,
-    span: Span,
-    labels: Mapping[str, Mapping[str, str]],
-    active: Mapping[str, Sequence[Span]],
-) -> dict[str, HourSums]:
-    """The sums over the hours in which the alerts with these `labels` were not `active`; all by fingerprint."""
-    if not labels:
-        return {}
-    narrowed: dict[str, tuple[str, ...]] = {
-        label: tuple(sorted({own[label] for own in labels.values()})) for label in rule.by
-    }
-    hours = [Span(start=at, end=at + HOUR) for at in (span.start + HOUR * i for i in range(span.length // HOUR))]
-    found = {}
-    for counts in signals.counts(rule.signal, {**rule.selector, **narrowed}, rule.by, hours):
-        identity = fingerprint(rule, counts.labels)
-        if identity in labels:
-            pairs = zip(hours, counts.counts, strict=True)
-            usual = [count for hour, count in pairs if not any(_overlap(hour, span) for span in active[identity])]
-            found[identity] = HourSums.of(counts.labels, usual)
-    return found
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return one.start < other.end and other.start < one.end
 
 
 def _failed(rule: Rule, memory: RuleMemory, known: Mapping[str, Alert], error: str, now: datetime) -> Round:

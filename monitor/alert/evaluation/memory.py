@@ -23,12 +23,13 @@ class SeriesMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleMemory:
-    """The memory of one rule. `until` is the time of the last evaluation.
+    """The memory of one rule. `until` is the time of the last evaluation, `place` that of the last answer it read.
 
     `failing_since`: every evaluation since then has failed; the store derives it from `Round.error`.
     """
 
     until: datetime | None = None
+    place: int | None = None
     learnt_at: datetime | None = None
     failing_since: datetime | None = None
     by_fingerprint: Mapping[str, SeriesMemory] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Alert methods: counts come in, an observation goes out.
+"""Alert methods: counts, new answers or labelled rates come in, an observation goes out.
 
 A new method takes one file and one line in `METHODS`.
 """
@@ -11,9 +11,11 @@ from monitor.alert.methods.absence import Absence
 from monitor.alert.methods.burn_rate import BurnRate
 from monitor.alert.methods.change import Change
 from monitor.alert.methods.method import Method
+from monitor.alert.methods.rate import Rate
 from monitor.alert.methods.sequential import Sequential
+from monitor.alert.methods.shift import Shift
 from monitor.alert.methods.threshold import Threshold
 
 METHODS: Mapping[str, type[Method]] = {
-    method.name: method for method in (Threshold, BurnRate, Sequential, Change, Absence)
+    method.name: method for method in (Threshold, BurnRate, Sequential, Change, Absence, Shift, Rate)
 }

@@ -46,6 +46,11 @@ class Absence(Method):
     def target(self) -> Target:
         return Target(value=float(self.expected))
 
+    @property
+    @override
+    def promise(self) -> str:
+        return f"the traffic of earlier weeks and of today: chance alone fires in less than {self.alpha:g} of looks"
+
     @override
     def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
         """The window and the hours before it, this week and in each past week."""

@@ -90,6 +90,11 @@ class BurnRate(Method):
     def target(self) -> Target:
         return self.allowed
 
+    @property
+    @override
+    def promise(self) -> str:
+        return f"{self.target.basis} as the allowed rate: pages while it is used up several times too fast"
+
     @override
     def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
         """The long and the short window of each pair, in turn."""

@@ -62,6 +62,11 @@ class Change(Method):
         """The smallest rise that matters; the usual rate comes from the counts."""
         return Target(value=self.at_least)
 
+    @property
+    @override
+    def promise(self) -> str:
+        return f"the same hours of earlier weeks: chance alone fires in less than {self.alpha:g} of independent looks"
+
     @override
     def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
         """The window, then for each past week the window before, the same window and the window after."""

@@ -39,6 +39,10 @@ class Method(Protocol):
         """The line that the signal is compared with: a given number, or one learnt from the baseline."""
 
     @property
+    def promise(self) -> str:
+        """In plain words, what the rule's page rests on, and how often it may be false."""
+
+    @property
     def fires_below(self) -> bool:
         """Whether the alert fires below the line instead of above it."""
         return False

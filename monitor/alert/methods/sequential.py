@@ -16,6 +16,7 @@ from monitor.alert.methods.wealth import CAP, NOTHING, Floats, advance, log_stat
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import HOUR, MINUTE, Count, Counts, Observation, Outcome, Span, interval, window_at
+from monitor.core.duration import spelled
 from monitor.core.model import Json
 
 SETTLED = timedelta(minutes=30)  # answers that arrive later than this are not counted
@@ -93,6 +94,13 @@ class Sequential(Method):
         """The wealth that raises the alarm, in minutes."""
         return self.false_alarm_every / MINUTE
 
+    @property
+    @override
+    def promise(self) -> str:
+        rarely = f"at most one false alarm in {spelled(self.false_alarm_every)} while the true rate is below it"
+        hint = "; `shift` needs no such line" if self.target.is_learnt else ""
+        return f"{self.target.basis}: {rarely}, and any number while it is above{hint}"
+
     @override
     def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
         """The display window, then single minutes up to the running one: all that may have changed since `until`.
@@ -167,7 +175,4 @@ def _minute(at: datetime) -> int:
 def _evidence(log_minutes: float, line: float) -> str:
     """By the bound that holds for the alarm, chance produces evidence of M minutes at most once in M minutes."""
     length = timedelta(minutes=min(exp(log_minutes), CAP * line))
-    unit, name = next(
-        ((unit, name) for unit, name in ((_DAY, "days"), (HOUR, "hours")) if length >= 2 * unit), (MINUTE, "minutes")
-    )
-    return f"at the target rate, chance produces as much evidence at most once in {length / unit:,.0f} {name}"
+    return f"at the target rate, chance produces as much evidence at most once in {spelled(length)}"

@@ -23,7 +23,11 @@ class Threshold(Method):
     """
 
     name: ClassVar[str] = "threshold"
-    takes: ClassVar[frozenset[SignalKind]] = frozenset(SignalKind) - {SignalKind.NO_DATA}
+    takes: ClassVar[frozenset[SignalKind]] = frozenset(SignalKind) - {
+        SignalKind.NO_DATA,
+        SignalKind.RANKS,
+        SignalKind.TRUE_RATE,
+    }
 
     above: Target | None = None
     below: float | None = None
@@ -41,6 +45,12 @@ class Threshold(Method):
     @override
     def target(self) -> Target:
         return self.above if self.above is not None else Target(value=self.below)
+
+    @property
+    @override
+    def promise(self) -> str:
+        sure = ", and chance explains the value in less than one look in 40" if self.confident else ""
+        return f"{self.target.basis}: pages whenever the value is past it{sure}"
 
     @property
     @override

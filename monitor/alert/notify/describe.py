@@ -66,11 +66,12 @@ class Describer:
         if rule is None or rule.signal.is_momentary:
             return Description()
         course = course_of(self.signals, alert, now, signal=rule.signal, selector=rule.selector, by=rule.by)
-        if rule.signal.kind is not SignalKind.RATE or alert.status != "firing":
+        shown = rule.signal.shown_by
+        if shown is None or alert.status != "firing":
             return Description(course=course)
         window, baseline = spans(alert, now)
-        rows = self.answers.read(rule.selector, _alert_labels(rule.by, alert), rule.signal.name, window, baseline)
-        explanation = explain(*rows, signal=rule.signal.name, embed=self.embed)
+        rows = self.answers.read(rule.selector, _alert_labels(rule.by, alert), shown, window, baseline)
+        explanation = explain(*rows, signal=shown, embed=self.embed)
         self.explanations.save(alert, explanation, now)
         return Description(
             changes=tuple(explanation.sentences()),
@@ -105,7 +106,7 @@ def course_of(
     Raises:
         Retriable: the store is out of reach.
     """
-    if signal.is_momentary or signal.kind is SignalKind.NO_DATA:
+    if signal.is_momentary or signal.kind in (SignalKind.NO_DATA, SignalKind.RANKS):
         return None
     end = _floor(now) + MINUTE
     start = _floor(alert.started_at) - max(3 * alert.window, SHORTEST_COURSE)

@@ -12,10 +12,10 @@ from monitor.alert.methods.method import Method
 from monitor.alert.notification import Severity
 from monitor.alert.rule import LATENESS, Grouping, Rule, WhenError, WhenNoData
 from monitor.alert.rules.parameters import duration
-from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, MEANS, RATES, Label, Signal, SignalKind
+from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, NAMES, Label, Signal, SignalKind
 from monitor.alert.silence import Inhibition, Matcher, parse_matcher
 
-_NAMED = {SignalKind.RATE: RATES, SignalKind.MEAN: MEANS}
+_METHOD_OF = {SignalKind.NO_DATA: "absence", SignalKind.RANKS: "shift", SignalKind.TRUE_RATE: "rate"}
 _TAKEN = (*ANSWER_LABELS, *INGEST_LABELS, "rule", "severity", "alertname")
 
 
@@ -56,14 +56,14 @@ def _own_labels(labels: dict[str, str]) -> dict[str, str]:
 
 
 def _signal(value: object) -> Signal:
-    known = "{rate: …}, {mean: …}, no_data, dead_letters, lag or ledger_imbalance"
+    known = "{rate: …}, {mean: …}, {ranks: …}, {true_rate: …}, no_data, dead_letters, lag or ledger_imbalance"
     if isinstance(value, dict) and len(value) == 1:
         ((kind, name),) = value.items()
-        if kind in _NAMED and isinstance(name, str):
-            if name not in _NAMED[kind]:
-                raise ValueError(f"unknown {kind} {name!r}; known: {', '.join(_NAMED[kind])}")
+        if kind in NAMES and isinstance(name, str):
+            if name not in NAMES[kind]:
+                raise ValueError(f"unknown {kind} {name!r}; known: {', '.join(NAMES[SignalKind(kind)])}")
             return Signal(kind=SignalKind(kind), name=name)
-    elif isinstance(value, str) and value in set(SignalKind) - set(_NAMED):
+    elif isinstance(value, str) and value in set(SignalKind) - set(NAMES):
         return Signal(kind=SignalKind(value))
     raise ValueError(f"{value!r} is not a signal; known: {known}")
 
@@ -136,7 +136,7 @@ class RuleForm(_Form):
     @property
     def chosen_method(self) -> str:
         """The named method, or the default for the signal."""
-        return self.method or ("absence" if self.signal.kind is SignalKind.NO_DATA else "threshold")
+        return self.method or _METHOD_OF.get(self.signal.kind, "threshold")
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def _single(hint: Any, value: Any) -> Any:
         raise ValueError("is too large")
     if hint is Target:
         if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-            raise ValueError("must be a number, or `baseline + 1pp`")
+            raise ValueError("must be a number, `baseline + 1pp` or `max(0.30, baseline + 15pp)`")
         return parse_target(value)
     expected = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[hint]
     accepted = (int, float) if hint is float else hint

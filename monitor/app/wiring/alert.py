@@ -25,12 +25,37 @@ from monitor.core.settings.load import Settings
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from monitor.alert.answers import ListedAnswer
+    from monitor.alert.labelled import LabelledRate
     from monitor.alert.notify.enqueue import Describe
+    from monitor.alert.ports import SignalReader
+    from monitor.alert.signal import Signal
+    from monitor.alert.window import Span
+    from monitor.app.labelled import LabelledPeriods
     from monitor.store.alert.alerts import PostgresAlertStore
     from monitor.store.alert.explanations import Explanations
     from monitor.store.alert.history import AlertHistory
     from monitor.store.alert.outbox import PostgresOutbox
     from monitor.store.alert.responses import PostgresResponses
+
+
+class StoredPast:
+    """The stored past, on which rules are tried."""
+
+    def __init__(self, counting: SignalReader, engine: Engine, labelled: LabelledPeriods) -> None:
+        self.counting = counting
+        self._engine = engine
+        self._labelled = labelled
+
+    def answers(self, signal: Signal, selector: Mapping[str, tuple[str, ...]], span: Span) -> list[ListedAnswer]:
+        """The stored answers of a span; may raise `Retriable`."""
+        from monitor.store.alert.stored_answers import stored_answers
+
+        return stored_answers(self._engine, signal, selector, span)
+
+    def labelled(self, class_: str) -> list[LabelledRate]:
+        """The rates of all labelled periods; may raise `Retriable`."""
+        return self._labelled.all(class_)
 
 
 class Alerting:
@@ -71,7 +96,20 @@ class Alerting:
     def store(self) -> PostgresAlertStore:
         from monitor.store.alert.alerts import PostgresAlertStore
 
-        return PostgresAlertStore(self._engine())
+        return PostgresAlertStore(self._engine(), self.labelled.newest)
+
+    @cached_property
+    def labelled(self) -> LabelledPeriods:
+        """The true rates of labelled periods."""
+        from monitor.app.labelled import LabelledPeriods
+        from monitor.store.review.plans import Plans
+
+        return LabelledPeriods(Plans(self._engine()), self._now)
+
+    @property
+    def past(self) -> StoredPast:
+        """What rules are tried on."""
+        return StoredPast(self.store, self._engine(), self.labelled)
 
     @cached_property
     def outbox(self) -> PostgresOutbox:

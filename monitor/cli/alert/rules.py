@@ -90,6 +90,7 @@ def _rule_json(rule: Rule) -> dict[str, Any]:
         "signal": str(rule.signal),
         "method": rule.method.name,
         "target": str(rule.method.target),
+        "rests_on": rule.method.promise,
         "window_seconds": rule.method.window.total_seconds(),
         "severity": rule.severity,
     }
@@ -134,4 +135,4 @@ def _against(rules: RuleSet, length: str) -> tuple[Span, list[Rehearsed]]:
         raise WrongSettings("--against must be at least a minute, such as 30d")
     with opened() as application:
         span = window_at(application.now(), whole_minutes, timedelta())
-        return span, [on_history(rule, application.alerting.store, span) for rule in rules.rules]
+        return span, [on_history(rule, application.alerting.past, span) for rule in rules.rules]

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.table import Table
 
 from monitor.alert.rule import Rule
+from monitor.alert.signal import SignalKind
 from monitor.alert.state import Alert
 from monitor.alert.window import Span
 from monitor.alert.wording import UNWATCHED, amount, signal_words
@@ -48,6 +49,8 @@ def alert_lines(alert: Alert) -> Iterator[str]:
     value = "unknown" if alert.value is None else amount(alert.value, alert.unit)
     line = f"threshold: {'below' if alert.below else 'above'} {amount(alert.bound, alert.unit)}"
     counted = f", of {alert.samples:,} in {format_duration(alert.window)}" if alert.window else ""
+    if alert.method == "shift":
+        line, counted = f"usually {amount(alert.bound, alert.unit)}", f", of {alert.samples:,} since it changed"
     yield f"  {signal_words(alert.signal)}: {value}, {line}{counted}"
     if alert.acknowledged_by and alert.acknowledged_at:
         yield f"  acknowledged by {alert.acknowledged_by}, {moment(alert.acknowledged_at)}"
@@ -68,6 +71,8 @@ def troubles(
         names = ", ".join(row["rule"] for row in stale)
         yield f"not evaluated since {moment(since)}, because reading is behind (see `monitor ledger`): {names}"
     for row in rules:
+        if held := row.get("held"):
+            yield f"{row['rule']}: held until a baseline is known (a day and 200 answers): {plural(held, 'alert')}"
         if row["error"]:
             yield f"cannot be evaluated since {moment(row['error_since'])}: {row['rule']}: {row['error']}"
     for row in unsent:
@@ -111,13 +116,15 @@ def silences_table(rows: Sequence[Row]) -> Table:
 
 
 def rules_table(rules: Sequence[Rule]) -> Table:
-    table = Table("rule and signal", "method", "severity", "receivers", box=None)
+    table = Table("rule and signal", "method, and what its pages rest on", "severity", "receivers", box=None)
     for rule in rules:
         wait = f", for {format_duration(rule.for_)}" if rule.for_ else ""
-        over = "" if rule.signal.is_momentary else f" over {format_duration(rule.method.window)}"
+        ranked = rule.signal.kind is SignalKind.RANKS
+        over = "" if rule.signal.is_momentary or ranked else f" over {format_duration(rule.method.window)}"
+        line = "no target" if ranked else str(rule.method.target)
         table.add_row(
             literal(f"{rule.name}\n{rule.signal}"),
-            f"{rule.method.name}, {rule.method.target}{over}{wait}",
+            f"{rule.method.name}, {line}{over}{wait}\n{rule.method.promise}",
             rule.severity,
             literal("all" if rule.receivers is None else ", ".join(rule.receivers)),
         )

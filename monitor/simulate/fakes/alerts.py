@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 
 from typing_extensions import override
 
+from monitor.alert.answers import ListedAnswer, NewAnswers
 from monitor.alert.evaluation.memory import Round, RuleMemory, SeriesMemory
+from monitor.alert.labelled import LabelledRate
 from monitor.alert.ports import AlertStore
 from monitor.alert.signal import Signal
 from monitor.alert.state import Alert, State, Transition
@@ -30,12 +32,16 @@ class _Minute:
 class MemoryAlertStore(AlertStore):
     """An `AlertStore` in memory, for one thread. `out_of_reach` makes every method raise `Retriable`.
 
-    `watermark_at` is what `watermark` gives, `states` what `momentary` gives.
+    `watermark_at` is what `watermark` gives, `states` what `momentary` gives, `true_rates` what `labelled` gives by the
+    name of the verdict; `arrived` are answers that are not listed yet.
     """
 
     history: list[Transition] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
     states: list[Counts] = field(default_factory=list)
+    arrived: list[ListedAnswer] = field(default_factory=list)
+    listed: list[ListedAnswer] = field(default_factory=list)
+    true_rates: dict[str, list[LabelledRate]] = field(default_factory=dict)
     watermark_at: datetime | None = None
     out_of_reach: bool = False
     locked_by_another: bool = False
@@ -87,6 +93,35 @@ class MemoryAlertStore(AlertStore):
         del signal, now
         self._reach()
         return self.states
+
+    @override
+    def list_new_answers(self, now: datetime) -> None:
+        del now
+        self._reach()
+        while self.arrived:
+            self.listed.append(self.arrived.pop(0))
+
+    @override
+    def new_answers(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], *, after: int | None, most: int
+    ) -> NewAnswers:
+        del signal
+        self._reach()
+        wanted = [
+            answer
+            for answer in self.listed
+            if answer.place > (after or 0)
+            and all(not values or answer.labels.get(label, "") in values for label, values in selector.items())
+        ]
+        if len(wanted) > most:
+            wanted = [answer for answer in wanted[:most] if answer.place < wanted[most].place]
+            return NewAnswers(answers=wanted, through=wanted[-1].place)
+        return NewAnswers(answers=wanted, through=max([after or 0, *(answer.place for answer in self.listed)]))
+
+    @override
+    def labelled(self, signal: Signal) -> list[LabelledRate]:
+        self._reach()
+        return list(self.true_rates.get(signal.name, ()))
 
     @override
     def active_spans(self, rule_digest: str, since: datetime) -> dict[str, list[Span]]:

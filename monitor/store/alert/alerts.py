@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,7 +12,9 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
 from typing_extensions import override
 
+from monitor.alert.answers import NewAnswers
 from monitor.alert.evaluation.memory import Round, RuleMemory, SeriesMemory
+from monitor.alert.labelled import LabelledRate
 from monitor.alert.ports import AlertStore
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import Alert, State, Transition
@@ -20,6 +22,7 @@ from monitor.alert.target import Baseline, HourSums
 from monitor.alert.window import Counts, Span
 from monitor.core.errors import Retriable
 from monitor.store.alert.counts import SpanCounts
+from monitor.store.alert.new_answers import NewAnswerList
 from monitor.store.database import advisory_lock, bounded
 from monitor.store.ledger.progress import ReadingStore
 from monitor.store.tables.alerts import alert, alert_event, alert_group, alert_memory, rule_state
@@ -38,10 +41,13 @@ _PLAIN = (
 class PostgresAlertStore(AlertStore):
     """Safe to use from several threads."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, labelled: Callable[[str], list[LabelledRate]] = lambda _: []) -> None:
+        """`labelled` gives the newest true rate of a verdict of each app that has one."""
         self._engine = engine
         self._counts = SpanCounts(engine)
         self._reading = ReadingStore(engine)
+        self._new_answers = NewAnswerList(engine)
+        self._labelled = labelled
 
     @override
     def evaluating(self) -> AbstractContextManager[bool]:
@@ -62,6 +68,20 @@ class PostgresAlertStore(AlertStore):
     @override
     def momentary(self, signal: Signal, now: datetime) -> list[Counts]:
         return self._reading.lags(now) if signal.kind is SignalKind.LAG else self._reading.imbalances()
+
+    @override
+    def new_answers(
+        self, signal: Signal, selector: Mapping[str, tuple[str, ...]], *, after: int | None, most: int
+    ) -> NewAnswers:
+        return self._new_answers.read(signal, selector, after=after, most=most)
+
+    @override
+    def list_new_answers(self, now: datetime) -> None:
+        self._new_answers.fill(now)
+
+    @override
+    def labelled(self, signal: Signal) -> list[LabelledRate]:
+        return self._labelled(signal.name)
 
     @override
     def watermark(self, now: datetime) -> datetime | None:
@@ -109,6 +129,7 @@ class PostgresAlertStore(AlertStore):
             rows = connection.execute(remembered).all()
         return RuleMemory(
             until=known.until if known else None,
+            place=known.place if known else None,
             learnt_at=known.learnt_at if known else None,
             failing_since=known.error_since if known else None,
             by_fingerprint={row.fingerprint: _remembered(row) for row in rows},
@@ -217,6 +238,7 @@ def _save_rule(connection: Connection, done: Round) -> None:
         "evaluated_at": now,
         "until": done.memory.until,
         "learnt_at": done.memory.learnt_at,
+        "place": done.memory.place,
         "stale_since": now if done.stale else None,
         "error": done.error,
         "error_since": now if done.error else None,

@@ -208,7 +208,7 @@ def _values(table: Table, signal: Signal) -> tuple[ColumnElement[Any], ColumnEle
         if table is verdict_hour:
             return total, added, c[f"{signal.name}_squares"]
         return total, added, func.bin_squares(c[f"{signal.name}_bins"], total, added)
-    matching = c.refusal + c.self_generated if signal.name == "negative" else c[signal.name]
+    matching = c.refusal + c.self_generated if signal.name == "negative" else c[signal.shown_by or signal.name]
     return c.total, matching, matching
 
 

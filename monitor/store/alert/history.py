@@ -13,7 +13,15 @@ from monitor.alert.state import Alert, State
 from monitor.store.alert.alerts import alert_of
 from monitor.store.alert.outbox import silence_of
 from monitor.store.database import retriable
-from monitor.store.tables.alerts import alert, alert_action, alert_event, notification, rule_state, silence
+from monitor.store.tables.alerts import (
+    alert,
+    alert_action,
+    alert_event,
+    alert_memory,
+    notification,
+    rule_state,
+    silence,
+)
 
 SHORTEST = 6  # characters of a shortened id
 LATEST = 1_000  # rows of a history, because an alert may flap for years
@@ -59,8 +67,14 @@ class AlertHistory:
         return self._rows(query)
 
     def rules(self) -> list[Row]:
-        """When each rule was last evaluated, and the error that prevents it."""
-        return self._rows(select(*rule_state.c).order_by(rule_state.c.rule))
+        """When each rule was last evaluated, what error prevents it, and how many alerts lack a baseline (`held`)."""
+        unknown = or_(alert_memory.c.baseline.is_(None), func.jsonb_typeof(alert_memory.c.baseline) == "null")
+        held = (
+            select(func.count())
+            .where(alert_memory.c.rule_digest == rule_state.c.rule_digest, unknown, rule_state.c.learnt_at.is_not(None))
+            .scalar_subquery()
+        )
+        return self._rows(select(*rule_state.c, held.label("held")).order_by(rule_state.c.rule))
 
     def named(self, name: str) -> list[Alert]:
         """The alerts of that rule, fingerprint or episode, where the episode may be that of their group.

@@ -48,7 +48,7 @@ class AssessmentQueries:
 
         `reference_frozen_at` and `reference_size` are of the reference in which it has its rank; None without one.
         """
-        hidden = {assessment.c.app, assessment.c.id, assessment.c.occurred_at}
+        hidden = {assessment.c[name] for name in ("app", "id", "occurred_at", "transaction_id")}
         columns = [*interaction.c, *(column for column in assessment.c if column not in hidden), *_OF_REFERENCE]
         query = select(*columns).join_from(interaction, assessment, _JOINED)
         query = query.outerjoin(reference, reference.c.hash == assessment.c.reference)

@@ -46,6 +46,7 @@ _STATEMENTS = (
     "UPDATE judgement t SET parts = '{{}}', reason = NULL FROM {gone} WHERE {same}",
     "UPDATE review t SET note = NULL FROM {gone} WHERE t.app = :app AND t.interaction_id = gone.id",
     "DELETE FROM feedback t USING {gone} WHERE t.app = :app AND t.interaction_id = gone.id",
+    "DELETE FROM new_answer t USING {gone} WHERE {same}",
     "DELETE FROM audit_secret t USING {gone} WHERE t.app = :app AND t.id = gone.id",
 )
 _PATIENCE = text("SET LOCAL lock_timeout = '30s'")  # waits for a round of alerting, the sealer, a worker

@@ -20,7 +20,7 @@ from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
 from monitor.store.review.frame import draw_labels
 from monitor.store.review.labels import candidate_of
-from monitor.store.tables.review import review_plan, review_plan_item
+from monitor.store.tables.review import review, review_plan, review_plan_item
 
 OPEN_FOR = timedelta(days=28)  # so long the answers of a plan are offered
 _PAGE = 200
@@ -118,6 +118,22 @@ class Plans:
         query = select(_plan.since, _plan.until).where(_plan.app == app).order_by(_plan.number.desc())
         with retriable(), self._engine.connect() as connection:
             return list(dict.fromkeys((row.since, row.until) for row in connection.execute(query)))
+
+    def ended_after(self, moment: datetime, *, most: int) -> list[Plan]:
+        """The plans of periods that ended later, the last `most` of each app, in the order in which they ended."""
+        place = func.row_number().over(partition_by=_plan.app, order_by=(_plan.until.desc(), _plan.number.desc()))
+        last = select(_plan.number, place.label("place")).where(_plan.until > moment).subquery()
+        wanted = select(last.c.number).where(last.c.place <= most)
+        query = select(review_plan).where(_plan.number.in_(wanted)).order_by(_plan.until, _plan.number)
+        with retriable(), self._engine.connect() as connection:
+            rows = connection.execute(query).mappings().all()
+            return [_plan_of(dict(row), _items(connection, row["number"])) for row in rows]
+
+    def version(self) -> tuple[int, int]:
+        """The newest plan and the newest label; while both are the same, so are the rates."""
+        plan, label = select(func.max(_plan.number)), select(func.max(review.c.id))
+        with retriable(), self._engine.connect() as connection:
+            return connection.scalar(plan) or 0, connection.scalar(label) or 0
 
     def labels(self, plan: Plan) -> dict[tuple[str, str], dict[str, Verdict]]:
         """The newest label of every person, by name, for each item (app and id) that has one."""

@@ -16,7 +16,7 @@ from sqlalchemy import (
     Text,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
 from monitor.store.tables.interactions import metadata
 
@@ -81,6 +81,7 @@ rule_state = Table(
     Column("evaluated_at", _time, nullable=False),
     Column("until", _time),  # of the last evaluation that saw complete windows
     Column("learnt_at", _time),
+    Column("place", BigInteger),  # of the last new answer that the rule has read
     Column("stale_since", _time),
     Column("error", Text),
     Column("error_since", _time),
@@ -96,6 +97,40 @@ alert_memory = Table(
     Column("memory", JSONB),
     Column("baseline", JSONB),
     Index("alert_memory_by_rule", "rule_digest"),
+)
+
+new_answer = Table(
+    "new_answer",  # answers that rules on ranks have still to read, and those of the days before
+    metadata,
+    Column("number", BigInteger, Identity(always=True), primary_key=True),
+    Column("place", BigInteger),  # the same for all answers of a conversation; null while they are collected
+    Column("listed_at", _time, nullable=False),
+    Column("app", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("occurred_at", _time, nullable=False),
+    Column("environment", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("topic", Text, nullable=False),
+    Column("conversation", BigInteger),  # a hash
+    Column("same", BigInteger, nullable=False),  # a hash of what makes two answers repetitions
+    Column("score", REAL, nullable=False),
+    Column("refusal", Boolean, nullable=False),
+    Column("sdq", REAL),
+    Column("qrd", REAL),
+    Index("new_answer_once", "same", unique=True),
+    Index("new_answer_by_place", "place", postgresql_where=text("place IS NOT NULL")),
+    Index("new_answer_by_conversation", "conversation", postgresql_where=text("conversation IS NOT NULL")),
+    Index("new_answer_waiting", "listed_at", postgresql_where=text("place IS NULL")),
+)
+
+new_answer_progress = Table(
+    "new_answer_progress",  # one row: what was listed last, and before what time of storing nothing is listed
+    metadata,
+    Column("single", Boolean, primary_key=True, server_default=text("true")),
+    Column("transaction_id", BigInteger, nullable=False),
+    Column("app", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("since", _time, nullable=False),
 )
 
 alert_group = Table(

@@ -113,9 +113,11 @@ assessment = Table(
     Column("live", Boolean, nullable=False, server_default=text("true")),  # false: of a rescore, which no alert counts
     Column("revised_at", _time),  # when support from the sidecar replaced a stand-in, or the judge's word was heard
     Column("earlier", JSONB),  # the row before that
+    Column("transaction_id", BigInteger, server_default=text("txid_current()")),  # that stored it; null: before 0021
     Column("evidence", JSONB, server_default=text("'{}'")),  # feature row, alignment, missing facts; never null
     Column("rank", REAL),  # in the reference; null: there is none for it
     Column("reference", Text),  # hash of the frozen reference
+    Index("assessment_by_transaction", "transaction_id", postgresql_where=text("live AND transaction_id IS NOT NULL")),
     Index("assessment_by_verdict", "app", "verdict", "occurred_at"),
     Index(
         "assessment_suspicious",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
 
+from monitor.alert.labelled import LabelledRate
 from monitor.alert.ports import AlertStore
 from monitor.alert.rule import Rule
 from monitor.alert.signal import SignalKind
@@ -26,6 +27,8 @@ class RuleFigure:
 def rule_figure(rule: Rule, store: AlertStore, now: datetime) -> RuleFigure | None:
     """The signal of `rule` over its last closed window; None when nothing was counted, or it takes too long."""
     try:
+        if rule.signal.kind is SignalKind.TRUE_RATE:
+            return highest_rate(rule, store.labelled(rule.signal))
         if rule.signal.is_momentary:
             found = store.momentary(rule.signal, now)
         else:
@@ -34,6 +37,16 @@ def rule_figure(rule: Rule, store: AlertStore, now: datetime) -> RuleFigure | No
     except Retriable:
         return None
     return nearest_to_firing(rule, found)
+
+
+def highest_rate(rule: Rule, rates: Sequence[LabelledRate]) -> RuleFigure | None:
+    """The labelled period whose lower limit is the highest."""
+    apps = rule.selector.get("app", ())
+    rate = max((r for r in rates if not apps or r.app in apps), key=lambda r: r.lower, default=None)
+    if rate is None:
+        return None
+    limits = f"{amount(rate.lower, 'share')} to {amount(rate.upper, 'share')}"
+    return RuleFigure(figure=f"{limits} by {rate.labels:,} labels", labels=rate.app)
 
 
 def nearest_to_firing(rule: Rule, found: Sequence[Counts]) -> RuleFigure | None:

@@ -13,6 +13,7 @@ from monitor.alert.notification import Course, NotifiedAlert
 from monitor.alert.notify.dispatch import notified_alert
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.rules.marked_yaml import InvalidYaml, parse_yaml
+from monitor.alert.signal import SignalKind
 from monitor.alert.silence import Silence
 from monitor.alert.state import Alert, State
 from monitor.alert.wording import amount, name_of, signal_words
@@ -173,6 +174,8 @@ def target_words(rule: Rule) -> str:
     """The rule's target, such as `threshold above 0.3 over 5m, for 1m`."""
     over = "" if rule.signal.is_momentary else f" over {format_duration(rule.method.window)}"
     wait = f", for {format_duration(rule.for_)}" if rule.for_ else ""
+    if rule.signal.kind is SignalKind.RANKS:
+        return f"{rule.method.name}, without a target{wait}"
     return f"{rule.method.name} {'below' if rule.method.fires_below else 'above'} {rule.method.target}{over}{wait}"
 
 

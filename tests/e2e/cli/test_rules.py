@@ -108,6 +108,8 @@ SIMULATED = """\
 rules:
   - {name: twofold, signal: {rate: negative}, method: sequential, target: 0.06}
   - {name: restless, signal: {rate: negative}, above: 0.05, min_samples: 1}
+  - {name: ranks, signal: {ranks: refusal}}
+  - {name: labels, signal: {true_rate: refusal}, above: 0.5}
   - {name: reading-behind, signal: lag, above: 300}
 """
 
@@ -125,6 +127,9 @@ def test_rules_are_played_simulated_weeks(monitor, tmp_path):
     fourfold = {rule["name"]: rule for rule in monitor.json(*play, "fourfold")}
     (delay,) = fourfold["twofold"]["delay_seconds"]
     assert 0 < delay < timedelta(hours=6).total_seconds()
+    assert quiet["ranks"]["false_pages"] == quiet["labels"]["false_pages"] == 0
+    assert fourfold["ranks"]["delay_seconds"][0] < timedelta(hours=6).total_seconds()
+    assert fourfold["labels"]["delay_seconds"] == [None]  # a week with half a day at 16 % is not half bad
     table = monitor.run(*play, "fourfold", columns=80).stdout
     assert "1 of 1" in table
     assert "…" not in table

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.alert.methods import METHODS
-from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, MEANS, RATES, Signal, SignalKind
+from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, LABELLED, MEANS, NAMES, RANKED, RATES, Signal, SignalKind
 
 
 def test_there_is_a_rate_for_every_verdict_and_reason():
@@ -17,6 +17,8 @@ def test_there_is_a_rate_for_every_verdict_and_reason():
     [
         (SignalKind.RATE, ANSWER_LABELS, True, False),
         (SignalKind.MEAN, ANSWER_LABELS, False, False),
+        (SignalKind.RANKS, ANSWER_LABELS, True, False),
+        (SignalKind.TRUE_RATE, ("app",), True, True),
         (SignalKind.NO_DATA, ANSWER_LABELS, False, False),
         (SignalKind.DEAD_LETTERS, INGEST_LABELS, True, False),
         (SignalKind.LAG, INGEST_LABELS, False, True),
@@ -33,6 +35,13 @@ def test_each_kind_has_a_method(kind):
     assert [name for name, method in METHODS.items() if kind in method.takes]
 
 
+def test_each_ranked_quantity_has_a_rate_whose_answers_are_its_examples():
+    shown = {Signal(kind=SignalKind.RANKS, name=name).shown_by for name in RANKED}
+    assert shown <= set(RATES)
+    assert Signal(kind=SignalKind.RATE, name="negative").shown_by == "negative"
+    assert Signal(kind=SignalKind.LAG).shown_by is None
+
+
 def test_it_is_named_as_people_say_it():
     assert str(Signal(kind=SignalKind.RATE, name="negative")) == "rate of negative"
     assert str(Signal(kind=SignalKind.LEDGER)) == "ledger_imbalance"
@@ -42,12 +51,16 @@ def test_it_is_read_as_it_is_named():
     signals = [
         *(Signal(kind=SignalKind.RATE, name=name) for name in RATES),
         *(Signal(kind=SignalKind.MEAN, name=name) for name in MEANS),
-        *(Signal(kind=kind) for kind in SignalKind if kind not in (SignalKind.RATE, SignalKind.MEAN)),
+        *(Signal(kind=SignalKind.RANKS, name=name) for name in RANKED),
+        *(Signal(kind=SignalKind.TRUE_RATE, name=name) for name in LABELLED),
+        *(Signal(kind=kind) for kind in SignalKind if kind not in NAMES),
     ]
     assert [Signal.parse(str(signal)) for signal in signals] == signals
 
 
-@pytest.mark.parametrize("text", ["", "rate", "rate of sda", "mean of negative", "lag of app", "unheard of"])
+@pytest.mark.parametrize(
+    "text", ["", "rate", "rate of sda", "mean of negative", "lag of app", "ranks of sda", "true_rate", "unheard of"]
+)
 def test_a_name_that_is_none_is_refused(text):
     with pytest.raises(ValueError, match=r"."):
         Signal.parse(text)

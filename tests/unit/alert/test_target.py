@@ -32,6 +32,8 @@ def hours(*pairs: tuple[int, int]) -> list[Count]:
         ("baseline + 1pp", Target(margin=0.01)),
         ("baseline+2.5 pp", Target(margin=0.025)),
         (" baseline - 0.5pp ", Target(margin=-0.005)),
+        ("max(0.30, baseline + 15pp)", Target(margin=0.15, least=0.3)),
+        ("max( .5 ,baseline)", Target(least=0.5)),
     ],
 )
 def test_targets_are_read_and_shown(text, target):
@@ -40,10 +42,22 @@ def test_targets_are_read_and_shown(text, target):
 
 
 @pytest.mark.parametrize(
-    "text", ["6 %", "base", "baseline + 1", "baseline + 100pp", "", True, float("nan"), float("inf")]
+    "text",
+    [
+        "6 %",
+        "base",
+        "baseline + 1",
+        "baseline + 100pp",
+        "max(0.3, 0.4)",
+        "max(30, baseline)",
+        "",
+        True,
+        float("nan"),
+        float("inf"),
+    ],
 )
 def test_anything_else_is_no_target(text):
-    with pytest.raises(ValueError, match="is not a target: write a number, or baseline"):
+    with pytest.raises(ValueError, match="is not a target: write a number, baseline"):
         parse_target(text)
 
 
@@ -51,6 +65,18 @@ def test_a_bound_is_given_or_learnt():
     assert Target(value=0.06).bound(None) == Target(value=0.06).bound(USUAL) == 0.06
     assert Target(margin=0.01).bound(USUAL) == pytest.approx(0.056)
     assert Target(margin=0.01).bound(None) is None
+
+
+def test_the_higher_of_a_fixed_line_and_the_usual_level_counts():
+    higher = Target(margin=0.15, least=0.3)
+    assert higher.bound(None) is None
+    assert higher.bound(USUAL) == 0.3
+    assert higher.bound(replace(USUAL, upper=0.28)) == pytest.approx(0.43)
+
+
+def test_a_line_says_what_it_rests_on():
+    assert Target(value=0.3).basis == "a fixed line"
+    assert "(max(0.3, baseline + 15pp)), held until 24 hours" in Target(margin=0.15, least=0.3).basis
 
 
 def test_a_learnt_bound_stays_within_reason():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.alert.signal import MEANS, RATES, Signal, SignalKind
+from monitor.alert.signal import MEANS, RANKED, RATES, Signal, SignalKind
 from monitor.alert.wording import (
     MAX_URL,
     amount,
@@ -276,3 +276,24 @@ def test_an_example_says_why_it_is_bad():
     reasons = ("not_in_documents", "missing_fact", "contradicts_documents")
     expected = why(an_example(verdict="self_generated", reasons=reasons))
     assert expected == "self-generated: not in documents, missing fact, contradicts documents"
+
+
+def test_a_change_is_worded_without_a_threshold():
+    changed = a_notified_alert(
+        signal="ranks of qrd", method="shift", value=0.213, lower=0.18, upper=0.25, bound=0.1, detail="since noon"
+    )
+    assert dict(facts(changed)) | {"Since": ""} == {
+        "Answers among the tenth of the past whose retrieved documents fit the question least": "21.3 % "
+        "(95 % interval 18.0 % to 25.0 %)",
+        "Usually": "10.0 %",
+        "Evidence": "since noon",
+        "Answers since the change": f"{changed.samples:,}",
+        "Since": "",
+    }
+    assert figure(changed).endswith("21.3 %, usually 10.0 %")
+
+
+def test_a_true_rate_says_that_it_is_one():
+    labelled = a_notified_alert(signal="true_rate of self_generated", method="rate", window=timedelta())
+    assert facts(labelled)[0][0] == "True rate of self-generated answers, by labels"
+    assert all(signal_words(f"ranks of {name}") != f"ranks of {name}" for name in RANKED)

@@ -7,7 +7,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from benchmarks.alert import paths
+from benchmarks.alerts import paths
 from monitor.alert.methods.absence import Absence
 from monitor.alert.methods.burn_rate import BurnRate, BurnWindow
 from monitor.alert.methods.change import Change

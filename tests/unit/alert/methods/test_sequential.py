@@ -177,8 +177,8 @@ def test_detail_tells_how_rare_the_evidence_is(rollup):
     watch.look(at(0))
     rollup.add(at(0), bad=400, total=400)
     seen = watch.look(at(0.75))
-    most = 100 * BETS.false_alarm_every / timedelta(days=1)
-    assert seen.detail == f"at the target rate, chance produces as much evidence at most once in {most:,.0f} days"
+    most = 100 * BETS.false_alarm_every / timedelta(weeks=1)
+    assert seen.detail == f"at the target rate, chance produces as much evidence at most once in {most:,.0f} weeks"
     assert np.isfinite(wealth(watch)).all()
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from datetime import timedelta
 
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 from monitor.alert.methods import METHODS
 from monitor.alert.methods.absence import Absence
 from monitor.alert.methods.burn_rate import BurnRate, BurnWindow
+from monitor.alert.methods.rate import Rate
+from monitor.alert.methods.shift import Shift
 from monitor.alert.methods.threshold import Threshold
 from monitor.alert.rule import Grouping, Rule
 from monitor.alert.rules.file import load_rules, parse_rules
@@ -140,10 +143,47 @@ def test_the_shipped_rules_cover_what_can_be_measured():
     assert {rule.signal.kind for rule in rules.rules} == set(SignalKind) - {SignalKind.MEAN}
     assert {rule.severity for rule in rules.rules} == {"critical", "warning"}
     assert all(rule.receivers is None and "summary" in rule.annotations for rule in rules.rules)
+    quality = [rule for rule in rules.rules if rule.labels["about"] == "quality"]
+    ingestion = [rule for rule in rules.rules if rule.labels["about"] == "ingestion"]
+    assert (len(quality), len(ingestion)) == (7, 3)
+    assert all(rule.method.promise for rule in rules.rules)
+    lines = [rule.method.target for rule in quality if rule.signal.kind is SignalKind.RATE]
+    assert all(line.is_learnt for line in lines)  # a fixed one would page some chatbots for ever
+    ranks = [rule.method for rule in quality if rule.signal.kind is SignalKind.RANKS]
+    assert sum(timedelta(weeks=10) / method.false_alarm_every for method in ranks) <= 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "problem"),
+    [
+        ("signal: {ranks: sda}", "unknown ranks 'sda'; known: score, refusal, sdq, qrd"),
+        ("signal: {ranks: score}, method: threshold, above: 1", "the method 'threshold' takes"),
+        ("signal: {rate: refusal}, method: shift", "the method 'shift' takes ranks, not rate"),
+        ("signal: {ranks: score}, false_alarm_every: 1h", "false_alarm_every: must be 1d or longer"),
+        ("signal: {ranks: score}, target: 0.1", "target: unknown key"),
+        ("signal: {true_rate: refusal}", "above: is missing"),
+        ("signal: {true_rate: refusal}, above: 5", "above: must be between 0 and 1"),
+        ("signal: {true_rate: refusal}, above: 0.1, max_age: 1h", "max_age: must be 1d or longer"),
+        ("signal: {true_rate: refusal}, above: 0.1, by: [topic]", "no label 'topic'; its labels: app"),
+        ("signal: {rate: negative}, above: 'max(0.3, 5pp)'", "is not a target"),
+    ],
+)
+def test_errors_of_rules_on_ranks_and_labels_name_what_is_wrong(rule, problem):
+    with pytest.raises(WrongSettings, match=re.escape(problem)):
+        parse_rules(f"rules: [{{name: a, {rule}}}]", name="rules.yaml", receivers=())
+
+
+def test_the_signal_chooses_the_method_of_ranks_and_labels():
+    text = "rules: [{name: a, signal: {ranks: qrd}}, {name: b, signal: {true_rate: negative}, above: 0.1}]"
+    ranks, labels = parse_rules(text, name="rules.yaml", receivers=()).rules
+    assert (ranks.method, labels.method) == (Shift(), Rate(above=0.1))
+
+
+def test_the_inhibition_of_the_shipped_rules_covers_quality():
+    rules = load_rules(None, receivers=("console",))
     (inhibition,) = rules.inhibitions
     quality = [rule for rule in rules.rules if rule.labels["about"] == "quality"]
     ingestion = [rule for rule in rules.rules if rule.labels["about"] == "ingestion"]
-    assert len(quality) == len(ingestion) == 3
     behind = [
         rule for rule in ingestion if rule.name != "dead-letters"
     ]  # those of one source say nothing of the others

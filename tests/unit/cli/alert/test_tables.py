@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from monitor.alert.evaluation.backtest import Episode
+from monitor.alert.methods.shift import Shift
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import State
 from monitor.alert.window import Span
@@ -186,6 +187,21 @@ def test_what_keeps_people_from_being_told_is_said():
         "1 silence in force: see `monitor alerts silences`",
     ]
     assert list(troubles([rule], [], [], now=at(3))) == []
+
+
+def test_a_rule_that_waits_for_its_baseline_is_not_called_normal():
+    rule = {"rule": "negative-rate", "stale_since": None, "error": None, "held": 2, "evaluated_at": at(2)}
+    assert list(troubles([rule, {**rule, "rule": "learnt", "held": 0}], [], [], now=at(3))) == [
+        "negative-rate: held until a baseline is known (a day and 200 answers): 2 alerts"
+    ]
+
+
+def test_each_rule_says_what_its_pages_rest_on():
+    ranks = a_rule(name="changed", signal=Signal(kind=SignalKind.RANKS, name="score"), method=Shift())
+    text = shown(rules_table([a_rule(), ranks]), 200)
+    assert "a fixed line" in text
+    assert "shift, no target" in text
+    assert "ranks among the source's own earlier answers: no target to know" in text
 
 
 def test_a_list_of_the_past_says_so():

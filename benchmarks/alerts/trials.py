@@ -11,8 +11,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.alert import paths
-from benchmarks.alert.paths import WEEK, Bools, Ints
+from benchmarks.alerts import paths
+from benchmarks.alerts.paths import WEEK, Bools, Ints
 from monitor.alert.methods.burn_rate import BurnRate
 from monitor.alert.methods.change import Change
 from monitor.alert.methods.sequential import Sequential

@@ -1,6 +1,6 @@
 """Measures false pages and detection delays of the alert methods on simulated weeks of minute counts.
 
-    python benchmarks/alert/run.py [--json PATH] [--short]
+    python benchmarks/alerts/run.py [--json PATH] [--short]
 
 The usual rate is 4 % everywhere. Quiet runs of ten weeks give false pages per week, for four shapes of traffic and four
 volumes. Incidents of three days begin at a random minute of the first week, with traffic by day and night. They give
@@ -29,9 +29,9 @@ from time import monotonic
 
 import numpy as np
 
-from benchmarks.alert import paths, trials
-from benchmarks.alert.paths import WEEK
-from benchmarks.alert.trials import Run, Way
+from benchmarks.alerts import paths, trials
+from benchmarks.alerts.paths import WEEK
+from benchmarks.alerts.trials import Run, Way
 from benchmarks.figures import finish, options
 from monitor.alert.methods.burn_rate import BurnRate, Preset
 from monitor.alert.methods.change import Change

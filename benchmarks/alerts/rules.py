@@ -1,6 +1,6 @@
 """Measures the cost of the counts that alert rules read, at few and at many stored answers.
 
-    python benchmarks/alert/rules.py [--short] [--json PATH]
+    python benchmarks/alerts/rules.py [--short] [--json PATH]
 
 It makes up the rollups of 120 days in an embedded PostgreSQL under a temporary folder, once for 1 million interactions
 and once for 100 million (--short: 20,000 and 2,000,000 of 32 days), directly in `verdict_minute` and `verdict_hour`: 6
