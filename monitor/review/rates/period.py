@@ -54,6 +54,7 @@ class PeriodRates:
     rates: Mapping[str, Rate]
     once: int = 0  # items with a negative label by one person only
     gone: int = 0
+    drawn: int = 1  # plans for this period, of which the newest counts
     thumbs: Mapping[str, int] = field(default_factory=dict)  # of end users, `up` and `down`
     others: Sequence[Period] = ()
 

@@ -122,6 +122,8 @@ def _of_labels(known: PeriodRates) -> Iterator[str]:
         return
     rate = known.rates["self_generated"]
     yield f"plan {plan.number} of {moment(plan.made_at)}: {METHODS[plan.draw]}; seed {plan.seed}"
+    if known.drawn > 1:
+        yield f"{known.drawn} plans were drawn for this period; the newest counts, and the audit trail has all of them"
     if plan.draw is Draw.JUDGE:
         yield f"the judge has spoken of {plan.judged:,} of {plan.answers:,} answers ({percent(plan.judged_share)})"
     missing = len(plan.items) - rate.labels

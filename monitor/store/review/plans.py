@@ -135,6 +135,12 @@ class Plans:
         with retriable(), self._engine.connect() as connection:
             return connection.scalar(plan) or 0, connection.scalar(label) or 0
 
+    def drawn(self, plan: Plan) -> int:
+        """How many plans there are for the period of this one."""
+        same = (_plan.app == plan.app, _plan.since == plan.since, _plan.until == plan.until)
+        with retriable(), self._engine.connect() as connection:
+            return int(connection.scalar(select(func.count()).select_from(review_plan).where(*same)) or 0)
+
     def labels(self, plan: Plan) -> dict[tuple[str, str], dict[str, Verdict]]:
         """The newest label of every person, by name, for each item (app and id) that has one."""
         found: defaultdict[tuple[str, str], dict[str, Verdict]] = defaultdict(dict)

@@ -60,5 +60,6 @@ def planned_rates(engine: Engine, overview: OverviewStore, plan: Plan) -> Period
         rates={class_: rate(plan, labels, class_) for class_ in CLASSES},
         once=sum(len(given) == 1 and next(iter(given.values())).negative for given in labels.values()),
         gone=plans.gone(plan),
+        drawn=plans.drawn(plan),
         thumbs=thumbs(engine, plan.app, plan.since, plan.until),
     )

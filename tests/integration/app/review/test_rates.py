@@ -84,7 +84,9 @@ def test_anybody_with_the_frame_and_the_seed_draws_the_same_again(application, w
         assert plan.parts[part].lowest == pytest.approx(min(score(int(id_[2:])) for id_ in stratum), abs=1e-6)
         drawn += mine
     assert len(set(drawn)) == 100
+    assert not any("plans were drawn" in line for line in remarks(known(application)))
     assert a_plan(application).seed != plan.seed
+    assert any(line.startswith("2 plans were drawn for this period") for line in remarks(known(application)))
 
 
 def test_a_plan_reads_back_as_it_was_made(application, writer):
