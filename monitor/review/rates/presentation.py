@@ -112,31 +112,37 @@ def remarks(known: PeriodRates) -> Iterator[str]:
 
 
 def _of_labels(known: PeriodRates) -> Iterator[str]:
-    plan = known.plan
-    if plan is None:
-        if known.others:
-            periods = "; ".join(period_words(period) for period in known.others[:3])
-            yield f"there are labels for other periods, and they say nothing about this one: {periods}"
-        if known.counts.total:
-            yield f"the true rate is not known; draw answers to label: {plan_command(known.app, known.period)}"
+    if known.plan is None:
+        yield from _without_plan(known)
         return
-    rate = known.rates["self_generated"]
+    plan = known.plan
     yield f"plan {plan.number} of {moment(plan.made_at)}: {METHODS[plan.draw]}; seed {plan.seed}"
     if known.drawn > 1:
         yield f"{known.drawn} plans were drawn for this period; the newest counts, and the audit trail has all of them"
     if plan.draw is Draw.JUDGE:
         yield f"the judge has spoken of {plan.judged:,} of {plan.answers:,} answers ({percent(plan.judged_share)})"
-    missing = len(plan.items) - rate.labels
+    yield from _open_work(known, len(plan.items) - known.rates["negative"].labels)
+    if known.late > 0:
+        yield f"{known.late:,} answers came after the draw; the true rate is that of the {plan.answers:,} before them"
+
+
+def _without_plan(known: PeriodRates) -> Iterator[str]:
+    if known.others:
+        periods = "; ".join(period_words(period) for period in known.others[:3])
+        yield f"there are labels for other periods, and they say nothing about this one: {periods}"
+    if known.counts.total:
+        yield f"the true rate is not known; draw answers to label: {plan_command(known.app, known.period)}"
+
+
+def _open_work(known: PeriodRates, missing: int) -> Iterator[str]:
+    """What people can still do about the plan, of which so many labels are `missing`, and what they cannot."""
+    label = f"monitor review next --app {shlex.quote(known.app)} --interactive"
     if missing > known.gone:
-        label = f"monitor review next --app {shlex.quote(known.app)} --interactive"
         yield f"{missing - known.gone} answers of the plan are not labelled yet: {label}"
     if known.gone:
         yield f"{known.gone} answers of the plan can no longer be labelled: erased, or past retention"
     if known.once:
-        second = f"monitor review next --app {shlex.quote(known.app)} --interactive --by NAME"
-        yield f"one person alone calls {known.once} answers negative; have a second one look: {second}"
+        yield f"one person alone calls {known.once} answers negative; have a second one look: {label} --by NAME"
     divided = known.rates["negative"].divided
     if divided:
         yield f"people are divided on {divided}; these count for the upper limit and not for the lower one"
-    if known.late > 0:
-        yield f"{known.late:,} answers came after the draw; the true rate is that of the {plan.answers:,} before them"
