@@ -59,12 +59,12 @@ def _true_rates(content: Item) -> Iterator[str]:
         yield f"The true rates are not known: no answers drawn for this week are labelled ({draw})."
         return
     made_up = known["classes"]["self_generated"]
-    bounds = f"{percent(made_up['lower']).removesuffix(' %')} to {percent(made_up['upper']).removesuffix(' %')}"
+    lower, upper = (percent(made_up[bound]).removesuffix(" %") for bound in ("lower", "upper"))
     labels = f"{made_up['labels']:,} of {plural(known['items'], 'label')} drawn for it"
     if made_up["estimate"] is None:
-        yield f"Between {bounds} % of the answers are self-generated, as far as {labels} tell."
+        yield f"Between {lower} and {upper} % of the answers are self-generated, as far as {labels} tell."
     else:
-        yield f"{percent(made_up['estimate'])} of the answers are self-generated ({bounds}), by {labels}."
+        yield f"{percent(made_up['estimate'])} of the answers are self-generated ({lower} to {upper}), by {labels}."
 
 
 def _rates(content: Item) -> Iterator[str]:

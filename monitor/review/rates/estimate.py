@@ -17,7 +17,8 @@ CLASSES = {
     "refusal": frozenset({Verdict.REFUSAL}),
     "negative": frozenset({Verdict.SELF_GENERATED, Verdict.REFUSAL}),
 }
-Labels = Mapping[tuple[str, str], Mapping[str, Verdict]]  # of each item (app and id), by person
+# Of each item (app and id), by person: missing if nobody has labelled it yet, empty if nobody can any more.
+Labels = Mapping[tuple[str, str], Mapping[str, Verdict]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,18 +48,25 @@ class Rate:
 def tallies(plan: Plan, labels: Labels, class_: str) -> list[Tally]:
     """Counts the labels of the plan's items for a class of `CLASSES`, part by part.
 
-    The majority counts. People are divided on an answer that as many call positive as not.
+    In each part the labels count up to the first item that has none: an answer that somebody labelled out of turn,
+    since a user complained about it, say, is no random one until its turn comes. Items that nobody can label any more
+    are passed over. The majority counts. People are divided on an answer that as many call positive as not.
     """
     positive = CLASSES[class_]
     counts = [[0, 0, 0] for _ in plan.parts]
+    over: set[int] = set()
     for item in plan.items:
-        given = labels.get((item.app, item.id), {}).values()
+        people = labels.get((item.app, item.id))
+        if people is None:
+            over.add(item.part)
+        if not people or item.part in over:
+            continue
+        given = people.values()
         for_ = sum(label in positive for label in given)
         against = len(given) - for_
-        if given:
-            counts[item.part][0] += 1
-            counts[item.part][1] += for_ > against
-            counts[item.part][2] += for_ == against
+        counts[item.part][0] += 1
+        counts[item.part][1] += for_ > against
+        counts[item.part][2] += for_ == against
     return [Tally(labels=n, positive=x, divided=d) for n, x, d in counts]
 
 

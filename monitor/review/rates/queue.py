@@ -18,10 +18,10 @@ def open_items(plan: Plan, labels: Labels, *, by: str) -> list[Item]:
     """
     new, again = list[Item](), list[Item]()
     for item in plan.items:
-        given = labels.get((item.app, item.id), {})
-        if not given:
+        given = labels.get((item.app, item.id))
+        if given is None:
             new.append(item)
-        elif by not in given and _unsettled(given.values()):
+        elif given and by not in given and _unsettled(given.values()):
             again.append(item)
     return new + again
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, text
 
-from monitor.assess.judge.word import UNSUPPORTED
+from monitor.assess.judge.word import SUPPORTED, UNSUPPORTED
 from monitor.review.rates import judged, strata
 from monitor.review.rates.plan import Draw, Item, Part, turns, way
 from monitor.store.tables.interactions import SCORE_BEFORE_JUDGE
@@ -23,7 +23,9 @@ _FRAME = r"""
         sha256(convert_to(:seed || chr(10) || a.app || chr(10) || a.id, 'UTF8')) AS place,
         CASE WHEN sha256(convert_to(a.app, 'UTF8') || '\x00'::bytea || convert_to(a.id, 'UTF8')) >= :below THEN 'unread'
             ELSE coalesce((
-                SELECT CASE WHEN j.score < :unsupported THEN 'unsupported' ELSE 'supported' END FROM judgement j
+                SELECT CASE WHEN j.score < :unsupported THEN 'unsupported'
+                    WHEN j.score >= :supported THEN 'supported' ELSE 'nothing' END
+                FROM judgement j
                 WHERE j.app = a.app AND j.id = a.id AND j.metric = 'faithfulness' AND j.occurred_at = a.occurred_at
                     AND j.score IS NOT NULL
                 ORDER BY j.judged_at DESC LIMIT 1
@@ -42,13 +44,17 @@ _PARTED = text("""
     FROM (SELECT *, row_number() OVER (ORDER BY score DESC, place) - 1 AS rank FROM frame) f
 """)
 _CELLS = text("SELECT stratum, says, count(*) AS size, min(score) AS lowest FROM parted GROUP BY 1, 2")
+# The first answers of each part that can be read; so many more are looked at as may be erased.
 _DRAWN = text("""
-    SELECT id, occurred_at, stratum, says FROM (
+    SELECT n.id, n.occurred_at, n.stratum, n.says FROM (
         SELECT *, row_number() OVER (PARTITION BY stratum, CASE WHEN :by_judge THEN says END ORDER BY place) AS nth
         FROM parted WHERE NOT :by_judge OR says <> 'unread'
     ) n
-    WHERE nth <= :most ORDER BY nth
+    JOIN interaction i ON i.app = :app AND i.id = n.id AND i.occurred_at = n.occurred_at
+    WHERE n.nth <= 2 * :most + :more AND NOT 'erased' = ANY(i.marks)
+    ORDER BY n.nth
 """)
+_MORE = 50
 _WHOLE = b"\xff" * 33  # above every hash
 
 
@@ -75,6 +81,8 @@ def draw_labels(
 ) -> Drawn:
     """Draws at most `labels` of the app's answers of [since, until), in the caller's transaction, and only reads.
 
+    Erased answers belong to the frame, and are passed over in the draw.
+
     `judge_share` is the share of answers, in [0, 1], that the judge reads by chance alone. `guaranteed` draws at random
     from all answers.
     """
@@ -82,7 +90,7 @@ def draw_labels(
     period = {"app": app, "since": since, "until": until}
     connection.execute(
         text(_FRAME.format(score=SCORE_BEFORE_JUDGE)),
-        {**period, "seed": seed, "below": below, "unsupported": UNSUPPORTED},
+        {**period, "seed": seed, "below": below, "unsupported": UNSUPPORTED, "supported": SUPPORTED},
     )
     size = connection.execute(_SIZE).one()
     draw = way(size.answers, size.judged, labels, guaranteed=guaranteed)
@@ -94,10 +102,14 @@ def draw_labels(
     places = {(part.stratum, part.says): number for number, part in enumerate(parts)}
     most = max(Counter(order).values(), default=0)
     drawn: dict[int, list[Row[Any]]] = {}
-    for row in connection.execute(_DRAWN, {"by_judge": draw is Draw.JUDGE, "most": most}):
+    for row in connection.execute(_DRAWN, {"app": app, "by_judge": draw is Draw.JUDGE, "most": most, "more": _MORE}):
         drawn.setdefault(places[row.stratum, row.says if draw is Draw.JUDGE else None], []).append(row)
-    following = {part: iter(rows) for part, rows in drawn.items()}
-    rows = [(part, next(following[part])) for part in order]
+    taken = Counter[int]()
+    rows = []
+    for part in order:
+        if taken[part] < len(drawn.get(part, ())):
+            rows.append((part, drawn[part][taken[part]]))
+            taken[part] += 1
     items = [
         Item(place=place, part=part, app=app, id=row.id, occurred_at=row.occurred_at)
         for place, (part, row) in enumerate(rows)

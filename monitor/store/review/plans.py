@@ -27,17 +27,16 @@ _PAGE = 200
 _MOST = 12  # periods in a chart
 TIMEOUT_MS = 120_000  # of a statement that draws; a million answers take a few seconds
 _plan, _item = review_plan.c, review_plan_item.c
-# The newest label of every person for each item of the plan, and whether its answer can still be read.
+# The newest label of every person for each item of the plan.
 _LABELS = text("""
     SELECT DISTINCT ON (n.place, r.labelled_by) n.app, n.interaction_id AS id, r.label, r.labelled_by
     FROM review_plan_item n JOIN review r ON r.app = n.app AND r.interaction_id = n.interaction_id
     WHERE n.plan = :plan ORDER BY n.place, r.labelled_by, r.id DESC
 """)
 _GONE = text("""
-    SELECT count(*) FROM review_plan_item n
+    SELECT n.app, n.interaction_id AS id FROM review_plan_item n
     LEFT JOIN interaction i ON i.app = n.app AND i.id = n.interaction_id AND i.occurred_at = n.occurred_at
     WHERE n.plan = :plan AND (i.id IS NULL OR 'erased' = ANY(i.marks))
-        AND NOT EXISTS (SELECT FROM review r WHERE r.app = n.app AND r.interaction_id = n.interaction_id)
 """)
 _CANDIDATES = text("""
     SELECT a.app, a.id, a.occurred_at, a.verdict, a.rule_verdict, a.p_grounded, a.p_refusal, a.p_self_generated
@@ -113,6 +112,11 @@ class Plans:
             row = connection.execute(query).mappings().first()
             return None if row is None else _plan_of(dict(row), _items(connection, row["number"]))
 
+    def apps(self) -> list[str]:
+        """The apps with a plan, by name."""
+        with retriable(), self._engine.connect() as connection:
+            return list(connection.scalars(select(_plan.app).distinct().order_by(_plan.app)))
+
     def periods(self, app: str) -> list[tuple[datetime, datetime]]:
         """The periods with a plan, the newest plan's first."""
         query = select(_plan.since, _plan.until).where(_plan.app == app).order_by(_plan.number.desc())
@@ -142,16 +146,22 @@ class Plans:
             return int(connection.scalar(select(func.count()).select_from(review_plan).where(*same)) or 0)
 
     def labels(self, plan: Plan) -> dict[tuple[str, str], dict[str, Verdict]]:
-        """The newest label of every person, by name, for each item (app and id) that has one."""
+        """The newest label of every person, by name, for each item (app and id) that has one.
+
+        Without any for items whose answers are erased or past retention.
+        """
         found: defaultdict[tuple[str, str], dict[str, Verdict]] = defaultdict(dict)
         with retriable(), self._engine.connect() as connection:
             for row in connection.execute(_LABELS, {"plan": plan.number}):
                 found[row.app, row.id][row.labelled_by] = Verdict(row.label)
+            for row in connection.execute(_GONE, {"plan": plan.number}):
+                found[row.app, row.id]  # so that it is there, without a label
         return dict(found)
 
     def open(self, app: str | None, now: datetime) -> list[tuple[Plan, dict[tuple[str, str], dict[str, Verdict]]]]:
-        """The newest plan of the app, or of every app, with its labels; without plans older than `OPEN_FOR`."""
-        newest = select(func.max(_plan.number)).where(_plan.made_at > now - OPEN_FOR).group_by(_plan.app)
+        """The newest plan of each period of the app, or of every app, with its labels; none older than `OPEN_FOR`."""
+        newest = select(func.max(_plan.number)).where(_plan.made_at > now - OPEN_FOR)
+        newest = newest.group_by(_plan.app, _plan.since, _plan.until)
         if app is not None:
             newest = newest.where(_plan.app == app)
         query = select(review_plan).where(_plan.number.in_(newest)).order_by(_plan.number)

@@ -20,7 +20,7 @@ SPAN = timedelta(days=7)  # of an app without a plan
 def known_rates(
     engine: Engine, overview: OverviewStore, app: str | None, period: Period | None, now: datetime
 ) -> list[PeriodRates]:
-    """The rates of the app, or of every app with answers in the period.
+    """The rates of the app, or of every app with answers in the period or, without a period, with a plan.
 
     Without a period it is that of the app's newest plan, or the last `SPAN` where an app has no plan.
 
@@ -30,7 +30,8 @@ def known_rates(
     plans = Plans(engine)
     wanted = period or Period.last(SPAN, now)
     counted = overview.totals(wanted.since, wanted.until)
-    apps = [app] if app is not None else sorted(counted)
+    planned = plans.apps() if period is None else []
+    apps = [app] if app is not None else sorted({*counted, *planned})
     found = []
     for name in apps:
         plan = plans.newest(name) if period is None else plans.newest(name, period.since, period.until)
@@ -59,7 +60,7 @@ def planned_rates(engine: Engine, overview: OverviewStore, plan: Plan) -> Period
         plan=plan,
         rates={class_: rate(plan, labels, class_) for class_ in CLASSES},
         once=sum(len(given) == 1 and next(iter(given.values())).negative for given in labels.values()),
-        gone=plans.gone(plan),
+        gone=sum(not given for given in labels.values()),
         drawn=plans.drawn(plan),
         thumbs=thumbs(engine, plan.app, plan.since, plan.until),
     )

@@ -15,7 +15,7 @@ from monitor.app.wiring.application import Application
 from monitor.report.charts.rates import TrueRate, answers_chart, rates_chart
 from monitor.review.rates.estimate import CLASSES, Rate, rate
 from monitor.review.rates.plan import Plan
-from monitor.review.rates.presentation import interval, period_words
+from monitor.review.rates.presentation import interval
 from monitor.store.alert.list import AlertBoard
 from monitor.store.interaction.overview import Cell
 from monitor.store.ledger.ledger import Ledger, source_of
@@ -79,9 +79,8 @@ def overview(
         whole=whole,
         by_app=group_cells(cells, start, lambda cell: (cell.app, cell.model)),
         by_environment=_if_several(group_cells(cells, start, lambda cell: (cell.environment,))),
-        labelled=known[0] if known else None,
+        labelled=max(known, key=lambda one: one[1]["negative"].labels, default=None),
         interval=interval,
-        period=period_words,
         charts=_charts(here, chosen, start, end, true_rates(known, start, end)) if here else (),
         alerts=AlertBoard(application.engine).active(now, most=_ALERTS),
         sources=sources(application),
@@ -115,7 +114,7 @@ def _if_several(groups: Sequence[GroupCounts]) -> Sequence[GroupCounts]:
 
 
 def _labelled(application: Application, app: str, start: datetime, end: datetime) -> list[tuple[Plan, dict[str, Rate]]]:
-    """The app's plans with labels for periods within [start, end), the latest first, with the rates of each class."""
+    """The app's plans with labels for periods that overlap [start, end), the latest first, with the rates by class."""
     if not app:
         return []
     plans = [(plan, application.plans.labels(plan)) for plan in application.plans.within(app, start, end)]

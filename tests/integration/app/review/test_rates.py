@@ -224,3 +224,27 @@ def test_counts_of_whole_hours_and_of_the_minutes_around_them_are_all_answers(ap
             number = connection.scalar(text(sql), {"since": since, "until": until})
         assert application.overview.totals(since, until)["support-bot"].total == number
     assert application.overview.totals(NOON, NOON + timedelta(days=1)) == {}
+
+
+def test_erased_answers_belong_to_the_frame_and_are_not_drawn(application, writer, rows):
+    write(writer, *answers(60))
+    rows("UPDATE interaction SET marks = ARRAY['erased'] WHERE id < 'q-030'")
+    plan = a_plan(application, labels=50)
+    assert plan.answers == 60
+    assert sorted(item.id for item in plan.items) == [f"q-{n:03}" for n in range(30, 60)]
+
+
+def test_each_periods_newest_plan_is_offered(application, writer):
+    write(writer, *answers(40))
+    shorter = Period(since=PERIOD.since, until=NOON - timedelta(minutes=20))
+    first, second = a_plan(application, labels=3), a_plan(application, labels=3, period=shorter)
+    drawn = {item.id for plan in (first, second) for item in plan.items}
+    offers = [offer for offer in offered(application, 6) if offer.drawn is Drawn.PLAN]
+    assert {offer.candidate.id for offer in offers} == drawn
+
+
+def test_without_a_period_every_app_with_a_plan_is_told(application, writer):
+    write(writer, *answers(3, occurred_at=NOON - timedelta(days=20)))
+    a_plan(application, period=Period(since=NOON - timedelta(days=21), until=NOON - timedelta(days=19)))
+    (found,) = known_rates(application.engine, application.overview, None, None, application.now())
+    assert (found.app, found.counts.total) == ("support-bot", 3)

@@ -14,6 +14,7 @@ from monitor.core.model import Verdict
 from monitor.store.alert import new_answers
 from monitor.store.alert.new_answers import COLLECTED, KEPT, MOST_TURNS, NewAnswerList
 from tests.factories.answers import NOON, a_batch, an_assessment, at
+from tests.rig.store.new_answers import PatientList
 
 SCORE = Signal(kind=SignalKind.RANKS, name="score")
 REFUSAL = Signal(kind=SignalKind.RANKS, name="refusal")
@@ -21,7 +22,7 @@ REFUSAL = Signal(kind=SignalKind.RANKS, name="refusal")
 
 @pytest.fixture
 def listing(engine):
-    return NewAnswerList(engine)
+    return PatientList(engine)
 
 
 def answered(number, **over):
@@ -55,7 +56,7 @@ def test_an_answer_whose_transaction_ends_late_is_listed_later_and_before_no_oth
     with psycopg.connect(database) as slow:
         slow.execute("SELECT pg_current_xact_id()")  # began to write before the others
         writer.write(a_batch(answered(1)))
-        listing.fill(NOON)
+        NewAnswerList(engine).fill(NOON)
         assert ids(listing, engine) == ([], 0)
         slow.commit()
     listing.fill(NOON)

@@ -9,9 +9,10 @@ import pytest
 from monitor.alert.signal import RANKED, Signal, SignalKind
 from monitor.alert.window import Span
 from monitor.core.model import Verdict
-from monitor.store.alert.new_answers import COLLECTED, MOST_TURNS, NewAnswerList
+from monitor.store.alert.new_answers import COLLECTED, MOST_TURNS
 from monitor.store.alert.stored_answers import stored_answers
 from tests.factories.answers import NOON, a_batch, an_assessment, at
+from tests.rig.store.new_answers import PatientList
 
 DAYS = Span(start=NOON - timedelta(days=3), end=NOON + timedelta(days=1))
 
@@ -28,7 +29,7 @@ def answered(number, minute=0.0, **over):
 def test_they_are_those_of_the_list(engine, writer, name):
     refusal = answered(2, 2, answer="I do not know.", verdict=Verdict.REFUSAL, tags={"topic": "billing"})
     writer.write(a_batch(answered(1, 1), refusal, answered(3, 3, model="m")))
-    listing = NewAnswerList(engine)
+    listing = PatientList(engine)
     listing.fill(NOON)
     listed = listing.read(signal(name), {}, after=None, most=100).answers
 

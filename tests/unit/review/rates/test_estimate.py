@@ -99,3 +99,17 @@ def test_a_person_is_asked_for_new_answers_then_for_second_opinions_on_negative_
     assert [item.id for item in open_items(plan, labels, by="ann")] == ["2", "6"]
     assert [item.id for item in open_items(plan, labels, by="bob")] == ["2", "6", "0"]
     assert [item.id for item in open_items(plan, labels, by="eve")] == ["2", "6", "0", "4"]
+
+
+def test_a_label_given_out_of_turn_counts_when_its_turn_comes():
+    plan = at_random(10)
+    waiting = rate(plan, said(S, G, None, S, S), "self_generated")
+    assert (waiting.labels, waiting.value) == (2, 0.5)
+    assert rate(plan, said(S, G, G, S, S), "self_generated").labels == 5
+
+
+def test_an_item_that_nobody_can_label_any_more_is_passed_over():
+    plan = at_random(4)
+    labels = {**said(S, None, G, G), ("bot", "1"): {}}
+    assert rate(plan, labels, "self_generated").labels == 3
+    assert open_items(plan, labels, by="bob") == [plan.items[0]]
