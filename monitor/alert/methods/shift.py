@@ -97,14 +97,15 @@ class Shift(Method):
 
     def look(self, before: Watch, answers: AnswerBatch, now: datetime) -> Watch:
         """The memory after the new answers, of which there is at least one."""
-        histories = added(before.histories, {})
+        known = before.compared
+        histories = added(known, {})
         units = _ranked(histories, answers)
         waited = min(max(now - before.looked_at, _INSTANT), LONGEST_WAIT) / MINUTE
         factors = log_factors(units.payoffs)
         # a time from far away says nothing about when the answers became worse
         at = np.clip(answers.at[units.last], (now - _DAY).timestamp(), now.timestamp())
         if before.leader is not None:
-            new = {topic: history - before.histories.get(topic, 0.0) for topic, history in histories.items()}
+            new = {topic: history - known.get(topic, 0.0) for topic, history in histories.items()}
             seen = replace(before, waiting=added(before.waiting, new), looked_at=now)
             return _while_firing(seen, factors, units, before.leader)
         seen = replace(before, histories=histories, looked_at=now)

@@ -62,6 +62,7 @@ class Watch:
     `leader` is the bettor who was right when the alert fired, None while it does not fire; `fell` is how far its
     evidence is below its highest since then (log, ≤ 0), `alarm` the log of the statistic at the alarm. While the alert
     fires, new answers wait in `waiting` before they join the history: a past that absorbs the fault would hide it.
+    Topics that are not in `histories` were first seen while it fires.
     """
 
     histories: Mapping[str, Floats]
@@ -78,6 +79,11 @@ class Watch:
     def units(self) -> float:
         """How many answers the history holds; a conversation counts as one."""
         return float(sum(history.sum() for history in self.histories.values()))
+
+    @property
+    def compared(self) -> dict[str, Floats]:
+        """What a new answer is ranked in, by topic: the history; of a topic without one, the answers that wait."""
+        return {**self.waiting, **self.histories}
 
     def as_of(self, now: datetime) -> Watch:
         """The memory at `now`: a change that is over by the passing of time is forgotten."""

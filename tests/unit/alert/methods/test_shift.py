@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 
@@ -159,6 +160,40 @@ def test_topics_without_end_share_a_history():
     histories = looks.watch.histories
     assert len(histories) == MOST_TOPICS + 1
     assert histories["other"].sum() == 1_000 - MOST_TOPICS
+
+
+@pytest.mark.parametrize("fires", [False, True])
+def test_topics_without_end_take_a_bounded_memory(firing, fires):
+    """Each look brings forty topics that were never seen before."""
+    looks = firing if fires else Looks()
+    for i in range(200):
+        some = np.concatenate([worse(40, i), usual(40, i)])
+        looks.look(101 + i, batch(some, topic=[""] * 40 + [f"topic {i} {k}" for k in range(40)]))
+        watch = looks.watch
+        assert (watch.leader is not None) == fires
+        assert len({*watch.histories, *watch.waiting}) <= MOST_TOPICS + 1
+        assert len(json.dumps(looks.memory)) <= 2 * (MOST_TOPICS + 2) * 8 * BINS * 4 / 3
+    assert len(watch.anew().histories) == MOST_TOPICS + 1
+    assert watch.anew().units == (2_180 if fires else 0) + 200 * 80
+    looks.look(400 + OVER_AFTER / timedelta(minutes=1), batch(usual(100, 1), topic=[f"late {k}" for k in range(100)]))
+    assert len(looks.watch.histories) == MOST_TOPICS + 1
+
+
+def test_a_topic_that_is_new_while_it_fires_is_ranked_among_its_own_answers(firing):
+    """Whether they come at once or one by one."""
+    first, then = usual(30, 1), worse(5, 2)
+    looks = [Looks(), Looks()]
+    for look in looks:
+        look.memory = firing.memory
+        look.look(101, batch(first, topic="new"))
+    looks[0].look(102, batch(then, topic="new", seed=3))
+    chances = batch(then, seed=3).chances
+    for i, bin_ in enumerate(then):
+        looks[1].look(102, replace(batch([bin_], topic="new"), chances=chances[i : i + 1]))
+    once, one_by_one = (look.watch for look in looks)
+    assert one_by_one.fell == pytest.approx(once.fell)
+    assert one_by_one.change.worst == pytest.approx(once.change.worst)
+    assert one_by_one.waiting["new"] == pytest.approx(once.waiting["new"])
 
 
 @pytest.mark.parametrize("away", [timedelta(days=-4_000), timedelta(days=4_000)])
