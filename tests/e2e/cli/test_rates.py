@@ -72,7 +72,7 @@ def test_labels_make_a_rate_known_and_an_auditor_finds_the_same(filled, tmp_path
 
 def verdict(item):
     """A made-up opinion: mostly bad in the first strata."""
-    bad = int(item["id"][2:]) % (2 + 3 * item["stratum"]) == 0
+    bad = item["stratum"] == 0 or int(item["id"][2:]) % (2 + 3 * item["stratum"]) == 0
     return "self_generated" if bad else "grounded"
 
 
