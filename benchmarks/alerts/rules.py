@@ -79,7 +79,7 @@ def columns(*, kept: bool) -> str:
     """The columns after `total`, in the order of the table."""
     verdicts = ["n - n / 20", "n / 50", "n / 20 - n / 50"]
     metrics = [*["n"] * len(METRICS), *["n * 0.7"] * len(METRICS), *[bins(kept=kept)] * len(METRICS)]
-    later = ["0"] * 3  # the last columns of the table
+    later = ["0"] * 3  # the last columns of the table but one, which is left to its default
     return ", ".join([*verdicts, *["n / 50"] * (len(Reason) - len(later)), *metrics, *later])
 
 

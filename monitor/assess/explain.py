@@ -222,8 +222,9 @@ def judge_words(row: Mapping[str, Any]) -> str | None:
     if heard is None:
         return None
     now = row["p_self_generated"] / (1 - row["p_refusal"])
+    found = heard["says"] or "neither supported nor unsupported"
     return (
-        f"{heard['model']} finds it {heard['says']} (faithfulness {heard['score']:.2f}): self-generated "
+        f"{heard['model']} finds it {found} (faithfulness {heard['score']:.2f}): self-generated "
         f"{heard['before']:.0%} without its word, {now:.0%} with it"
     )
 

@@ -61,7 +61,9 @@ class WordWeights:
     supported: float = -PRIOR
     labels: int = 0
 
-    def of(self, says: Says) -> float:
+    def of(self, says: Says | None) -> float:
+        if says is None:
+            return 0.0
         return self.unsupported if says is Says.UNSUPPORTED else self.supported
 
 

@@ -2,6 +2,9 @@
 
 A span is read by whole hours. Each of its ends is read by minutes: those inside the span are added, or the rest of the
 hour is taken away, whichever are fewer. Ends that spans have in common are read once.
+
+Verdicts count as the profile first gave them. The judge speaks minutes to a day later, mostly of flagged answers: with
+its words in, the past would always look better than the present. A rate of a reason has no such correction.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from sqlalchemy import (
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import HourSums
 from monitor.alert.window import HOUR, Count, Counts, Span
+from monitor.core.model import Verdict
 from monitor.store.database import bounded
 from monitor.store.tables.interactions import verdict_minute
 from monitor.store.tables.signals import ingest_minute, verdict_hour
@@ -208,7 +212,15 @@ def _values(table: Table, signal: Signal) -> tuple[ColumnElement[Any], ColumnEle
         if table is verdict_hour:
             return total, added, c[f"{signal.name}_squares"]
         return total, added, func.bin_squares(c[f"{signal.name}_bins"], total, added)
-    matching = c.refusal + c.self_generated if signal.name == "negative" else c[signal.shown_by or signal.name]
+    match signal.name:
+        case "negative":
+            matching = c.refusal + c.self_generated - c.heard
+        case Verdict.SELF_GENERATED:
+            matching = c.self_generated - c.heard
+        case Verdict.GROUNDED:
+            matching = c.grounded + c.heard
+        case _:
+            matching = c[signal.shown_by or signal.name]
     return c.total, matching, matching
 
 

@@ -24,7 +24,7 @@ KEY = ("minute", "app", "environment", "model", "topic")
 _REAL = Struct("f")  # the type of a stored similarity
 _HOUR = 3_600.0  # seconds
 _ROUNDING = 1e-6  # of a bin: more than a REAL falls short of the bin's edge
-_COUNTS = ("total", *(v.value for v in Verdict), *(r.value for r in Reason))
+_COUNTS = ("total", *(v.value for v in Verdict), *(r.value for r in Reason), "heard")
 _PLACE = {name: place for place, name in enumerate(_COUNTS)}
 LONGEST_TOPIC = 128  # characters; the key of a row, at four bytes each, has to fit in a btree entry of 2,704 bytes
 # values beyond become OTHER
@@ -39,12 +39,16 @@ MOST_VALUES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedAssessment:
-    """The part of an assessment that the rollup counts."""
+    """The part of an assessment that the rollup counts.
+
+    `heard` is how the judge's word has turned the verdict: 1 to *self-generated*, -1 to *grounded*, 0 not at all.
+    """
 
     interaction: Interaction
     verdict: Verdict
     reasons: Sequence[Reason]
     metrics: Metrics
+    heard: int = 0
 
 
 class Minute:
@@ -65,6 +69,8 @@ class Minute:
         counts[_PLACE[assessment.verdict]] += sign
         for reason in assessment.reasons:
             counts[_PLACE[reason]] += sign
+        if isinstance(assessment, CountedAssessment):
+            counts[_PLACE["heard"]] += sign * assessment.heard
         m = assessment.metrics
         for place, value in enumerate((m.sdq, m.sdrd, m.sda, m.qrd, m.qa)):
             if value is not None:

@@ -24,7 +24,7 @@ from monitor.store.interaction.rollup import CountedAssessment
 from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row, key
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.offsets import Account, lock_ledgers
-from monitor.store.pending.hearing import BY_PRIOR, EARLIER, Hearing, hear, live_rows, stored_words, word_of
+from monitor.store.pending.hearing import BY_PRIOR, Hearing, as_earlier, hear, live_rows, stored_words, word_of
 from monitor.store.pending.queue import Claim, forget, still_ours
 from monitor.store.tables.interactions import METRICS
 
@@ -39,7 +39,8 @@ _MAKE_WAY = """
     DELETE FROM assessment WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s AND NOT live
 """
 _BEFORE = """
-    SELECT verdict, reasons, sdq::float8, sdrd::float8, sda::float8, qrd::float8, qa::float8 FROM assessment
+    SELECT verdict, reasons, coalesce((evidence -> 'judge' ->> 'turned')::integer, 0),
+        sdq::float8, sdrd::float8, sda::float8, qrd::float8, qa::float8 FROM assessment
     WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s AND live FOR UPDATE
 """
 _REVISE_TEMPLATE = """
@@ -119,7 +120,7 @@ def _revise(writer: Writer, connection: psycopg.Connection, after: Sequence[Asse
     for a in after:
         part, values = (*key(a), a.profile_hash), assessment_row(a)
         before = stood[part]
-        earlier = encode({name: before[name] for name in EARLIER})
+        earlier = as_earlier(before)
         updates.append((*values, now, earlier, *_place(a)))
         row = stored_row(Kind.ASSESSMENT, ASSESSMENT_COLUMNS, values)
         rows.append({**row, "revised_at": now, "earlier": as_jsonb(earlier)})
@@ -195,12 +196,13 @@ def _before(connection: psycopg.Connection, made: Assessment) -> CountedAssessme
     row = connection.execute(_BEFORE, _place(made)).fetchone()
     if row is None:
         return None
-    verdict, reasons, *metrics = row
+    verdict, reasons, heard, *metrics = row
     return CountedAssessment(
         interaction=made.interaction,
         verdict=Verdict(verdict),
         reasons=[Reason(reason) for reason in reasons],
         metrics=Metrics(**dict(zip(METRICS, metrics, strict=True))),
+        heard=heard,
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import ValidationError
@@ -29,8 +29,7 @@ from monitor.store.tables.interactions import METRICS, assessment
 if TYPE_CHECKING:
     import psycopg
 
-# What a revised row keeps of the one before it.
-EARLIER = tuple(name for name in ASSESSMENT_COLUMNS if name not in {"app", "id", "occurred_at"})
+_EARLIER = tuple(name for name in ASSESSMENT_COLUMNS if name not in {"app", "id", "occurred_at"})
 _CHANGED = ("verdict", "reasons", "p_grounded", "p_self_generated", "evidence")  # in the order of _REVISE
 _LIVE = """
     SELECT a.app, a.id, a.profile_hash FROM assessment a
@@ -90,8 +89,16 @@ def live_rows(connection: psycopg.Connection, interactions: Mapping[int, Interac
     }
 
 
+def as_earlier(row: Mapping[str, Any]) -> str:
+    """What a revision keeps of the row before it, as JSON: that row, with what it keeps of the one before in turn."""
+    kept = {name: row[name] for name in _EARLIER}
+    if row["revised_at"] is not None:
+        kept |= {"revised_at": row["revised_at"].astimezone(UTC).isoformat(), "earlier": row["earlier"]}
+    return encode(kept)
+
+
 def word_of(judgements: Iterable[Judgement]) -> Word | None:
-    """The word among the judgements of one answer; None if its faithfulness has no score, or says nothing."""
+    """The word among the judgements of one answer; None if its faithfulness has no score."""
     return next((word for j in judgements if j.metric == METRIC and (word := _word(j.model, j.outcome.score))), None)
 
 
@@ -125,7 +132,7 @@ def hear(
         if changed is None:
             continue
         part = it.app, it.id, row["profile_hash"]
-        earlier, evidence = encode({name: row[name] for name in EARLIER}), encode(changed["evidence"])
+        earlier, evidence = as_earlier(row), encode(changed["evidence"])
         changed |= {name: real(changed[name]) for name in ("p_grounded", "p_self_generated")}
         values = {**changed, "evidence": evidence}
         updates.append((*(values[name] for name in _CHANGED), now, earlier, it.app, it.id, row["occurred_at"], part[2]))
@@ -141,8 +148,7 @@ def hear(
 
 
 def _word(model: str, score: float | None) -> Word | None:
-    says = Says.by(score)
-    return None if score is None or says is None else Word(model=model, score=score, says=says)
+    return None if score is None else Word(model=model, score=score, says=Says.by(score))
 
 
 def _places(interactions: Iterable[Interaction]) -> tuple[list[str], list[str], list[datetime]]:
@@ -167,4 +173,5 @@ def _counted(it: Interaction, row: Mapping[str, Any]) -> CountedAssessment:
         verdict=Verdict(row["verdict"]),
         reasons=[Reason(reason) for reason in row["reasons"]],
         metrics=Metrics(**{name: row[name] for name in METRICS}),
+        heard=row["evidence"].get("judge", {}).get("turned", 0),
     )

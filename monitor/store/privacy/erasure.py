@@ -41,6 +41,7 @@ _STATEMENTS = (
         SET support = jsonb_build_object('origin', t.support -> 'origin', 'documents', '[]'::jsonb), earlier = NULL,
             evidence = '{{"alignment": [], "missing": []}}'
                 || jsonb_build_object('features', coalesce(t.evidence -> 'features', '{{}}'))
+                || jsonb_strip_nulls(jsonb_build_object('judge', t.evidence -> 'judge'))
         FROM {gone} WHERE {same}
     """,
     "UPDATE judgement t SET parts = '{{}}', reason = NULL FROM {gone} WHERE {same}",

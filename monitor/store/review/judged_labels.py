@@ -19,7 +19,8 @@ _LABELS = text("""
     FROM (SELECT * FROM review ORDER BY id DESC LIMIT :most) r
     JOIN LATERAL (
         SELECT jsonb_build_object('judge', evidence -> 'judge') AS judge FROM assessment
-        WHERE app = r.app AND id = r.interaction_id AND occurred_at = r.occurred_at AND live AND evidence ? 'judge'
+        WHERE app = r.app AND id = r.interaction_id AND occurred_at = r.occurred_at AND live
+            AND evidence -> 'judge' ->> 'says' IS NOT NULL
         LIMIT 1
     ) a ON true
     ORDER BY r.app, r.interaction_id, r.id DESC

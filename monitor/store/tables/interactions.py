@@ -112,7 +112,7 @@ assessment = Table(
     Column("support", JSONB, nullable=False),
     Column("live", Boolean, nullable=False, server_default=text("true")),  # false: of a rescore, which no alert counts
     Column("revised_at", _time),  # when support from the sidecar replaced a stand-in, or the judge's word was heard
-    Column("earlier", JSONB),  # the row before that
+    Column("earlier", JSONB),  # the row before that, with its own `revised_at` and `earlier` if it was a revision too
     Column("transaction_id", BigInteger, server_default=text("txid_current()")),  # that stored it; null: before 0021
     Column("evidence", JSONB, server_default=text("'{}'")),  # feature row, alignment, missing facts; never null
     Column("rank", REAL),  # in the reference; null: there is none for it
@@ -161,6 +161,8 @@ verdict_minute = Table(
     *(Column(f"{metric}_count", BigInteger, nullable=False) for metric in METRICS),
     *(Column(f"{metric}_sum", Double, nullable=False) for metric in METRICS),
     *(Column(f"{metric}_bins", ARRAY(BigInteger), nullable=False) for metric in METRICS),
+    # how many more verdicts are `self_generated` by the judge's word, or -fewer; never null
+    Column("heard", BigInteger, server_default=text("0")),
 )
 
 rollup_label = Table(

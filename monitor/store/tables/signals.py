@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, DateTime, Double, Integer, Table, Text
+from sqlalchemy import BigInteger, Column, DateTime, Double, Integer, Table, Text, text
 
 from monitor.core.model import Reason, Verdict
 from monitor.store.tables.interactions import METRICS, metadata
@@ -23,6 +23,7 @@ verdict_hour = Table(
     *(Column(f"{metric}_count", BigInteger, nullable=False) for metric in METRICS),
     *(Column(f"{metric}_sum", Double, nullable=False) for metric in METRICS),
     *(Column(f"{metric}_squares", Double, nullable=False) for metric in METRICS),
+    Column("heard", BigInteger, nullable=False, server_default=text("0")),
 )
 
 ingest_minute = Table(

@@ -29,7 +29,7 @@ from tests.factories.answers import a_batch, an_assessment, clock
 from tests.rig.installation import ROOT
 from tests.rig.store.keys import QUEUE_KEY
 
-HEAD = "0021"
+HEAD = "0022"
 
 
 @pytest.fixture
@@ -175,15 +175,16 @@ def test_a_migration_leaves_no_time_limit_on_the_connection_that_it_used(empty):
 
 def test_the_release_before_the_evidence_goes_on_writing(empty, empty_database):
     migrate(empty)
-    kept = [c.name for c in verdict_minute.columns if c.name not in set(LATER_REASONS)]
+    kept = [c.name for c in verdict_minute.columns if c.name not in {*LATER_REASONS, "heard"}]
     values = dict.fromkeys(kept, "1") | {"minute": "now()"} | {f"{m}_bins": "'{1}'" for m in METRICS}
     names = ", ".join(kept)
     with psycopg.connect(empty_database) as connection:
         connection.execute("CREATE TEMPORARY TABLE incoming_minute (LIKE verdict_minute)")  # as it makes it
         connection.execute(f"INSERT INTO incoming_minute ({names}) SELECT {', '.join(values[n] for n in kept)}")
         connection.execute(f"INSERT INTO verdict_minute ({names}) SELECT {names} FROM incoming_minute")
-        counted = connection.execute(f"SELECT {', '.join(LATER_REASONS)} FROM verdict_minute").fetchone()
-    assert counted == (0,) * len(LATER_REASONS)
+        counted = connection.execute(f"SELECT {', '.join(LATER_REASONS)}, heard FROM verdict_minute").fetchone()
+        hour = connection.execute("SELECT total, heard FROM verdict_hour").fetchone()
+    assert (counted, hour) == ((0,) * (len(LATER_REASONS) + 1), (1, 0))
 
 
 def test_what_an_older_release_cannot_read_is_fatal_and_says_what_to_do(empty_database):
@@ -196,7 +197,7 @@ def test_what_an_older_release_cannot_read_is_fatal_and_says_what_to_do(empty_da
 def test_hours_are_filled_from_the_minutes_that_are_there(empty, empty_database):
     migrate(empty)
     downgrade(empty, "0006")
-    names = [c.name for c in verdict_minute.columns]
+    names = [c.name for c in verdict_minute.columns if c.name != "heard"]
     ten = "array_fill(0::bigint, ARRAY[30]) || ARRAY[4::bigint, 6] || array_fill(0::bigint, ARRAY[8])"
     fixed = {"minute": "m", "app": "a", "environment": "'production'", "model": "''", "topic": "''"}
     values = (

@@ -16,7 +16,7 @@ FAR = frozenset({Mark.TIME_OUT_OF_RANGE})
 ROLLUP = f"""
     SELECT minute, app, environment, model, topic, total, {", ".join(Verdict)}, {", ".join(Reason)},
            {", ".join(f"{m}_count" for m in METRICS)}, {", ".join(f"{m}_sum" for m in METRICS)},
-           {", ".join(f"{m}_bins" for m in METRICS)}
+           {", ".join(f"{m}_bins" for m in METRICS)}, heard
     FROM verdict_minute ORDER BY 1, 2, 3, 4, 5
 """
 

@@ -331,6 +331,10 @@ def test_the_judges_word_is_told_with_the_probability_without_it():
     assert judge_words(row) == (
         "judge-1 finds it unsupported (faithfulness 0.25): self-generated 2% without its word, 6% with it"
     )
+    silent = {**HEARD, "says": None, "score": 0.65}
+    assert "finds it neither supported nor unsupported (faithfulness 0.65)" in str(
+        judge_words({**row, "evidence": {**EVIDENCE, "judge": silent}})
+    )
     assert judge_words(ROW) is None
 
 

@@ -211,10 +211,13 @@ class RowHistory:
             return None  # the texts are erased
         superseded = row["live"] and not record["live"]  # a rescore under a profile that became the live one
         if superseded or (row["revised_at"] is not None and record["revised_at"] is not None):
-            return None  # of several revisions the row keeps only the state before the last one
+            return None  # of several revisions, rows of earlier releases keep only the state before the last one
         if row["revised_at"] is not None and isinstance(row["earlier"], dict):
             place = {name: row[name] for name in ("app", "id", "occurred_at", "live")}
-            before = {**row["earlier"], **place, "revised_at": None, "earlier": None}
+            first = row["earlier"]
+            while isinstance(first.get("earlier"), dict):
+                first = first["earlier"]
+            before = {**first, **place, "revised_at": None, "earlier": None}
             try:
                 made = row_record(self._kind, before, bytes(row[SECRET]), version_of(leaf.body))
                 body = sealed_as(made, leaf)
@@ -257,7 +260,7 @@ def _parsed(text: str) -> Record | None:
 def _blank(value: Any) -> bool:
     """Whether an erasure left the value like this: without texts; the origin of support and figures stay."""
     if isinstance(value, dict):
-        return all(name in {"origin", "features"} or _blank(item) for name, item in value.items())
+        return all(name in {"origin", "features", "judge"} or _blank(item) for name, item in value.items())
     return not value
 
 

@@ -19,6 +19,7 @@ from monitor.core.message import Position
 from monitor.core.model import Metrics, Reason, Verdict
 from monitor.store.alert.counts import SpanCounts
 from monitor.store.database import connect
+from monitor.store.interaction.rollup import CountedAssessment
 from monitor.store.ledger.ledger import LONGEST_SOURCE, source_of
 from monitor.store.tables.interactions import OTHER
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, at
@@ -213,11 +214,12 @@ def test_a_state_of_now_has_no_sums_over_hours(engine):
 
 HOURS = """
     SELECT date_trunc('hour', minute, 'UTC'), app, environment, model, topic, sum(total)::bigint, sum(refusal)::bigint,
-           sum(missing_fact)::bigint, sum(qa_count)::bigint, sum(qa_sum), sum(bin_squares(qa_bins, qa_count, qa_sum))
+           sum(missing_fact)::bigint, sum(heard)::bigint, sum(qa_count)::bigint, sum(qa_sum),
+           sum(bin_squares(qa_bins, qa_count, qa_sum))
     FROM verdict_minute GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
 """
 KEPT = """
-    SELECT hour, app, environment, model, topic, total, refusal, missing_fact, qa_count, qa_sum, qa_squares
+    SELECT hour, app, environment, model, topic, total, refusal, missing_fact, heard, qa_count, qa_sum, qa_squares
     FROM verdict_hour ORDER BY 1, 2, 3, 4, 5
 """
 
@@ -243,6 +245,27 @@ def test_what_is_revised_is_taken_out_of_its_hour(writer, rows):
     with writer.transaction() as connection:
         writer.recount(connection, before=[first], after=[replace(first, verdict=Verdict.GROUNDED)])
     assert rows("SELECT total, grounded, self_generated FROM verdict_hour") == [(1, 1, 0)]
+    hours_are_the_sums_of_minutes(rows)
+
+
+@pytest.mark.parametrize("given", [Verdict.SELF_GENERATED, Verdict.GROUNDED])
+def test_rules_count_a_verdict_as_first_given_whatever_the_judge_says_of_it(engine, counts, writer, rows, given):
+    first = an_assessment(verdict=given)
+    writer.write(a_batch(first, an_assessment(id="refused", verdict=Verdict.REFUSAL)))
+    signals = [Signal(kind=SignalKind.RATE, name=name) for name in ("negative", *Verdict)]
+    asked = [span(0, 1), span(0, 60)]
+
+    def read():
+        whole = [SpanCounts(engine).hour_sums(signal, {}, (), span(0, 60)) for signal in signals]
+        return [counts(signal, {}, (), asked) for signal in signals], whole
+
+    before = read()
+    now, turned = (Verdict.GROUNDED, -1) if given.negative else (Verdict.SELF_GENERATED, 1)
+    stood = CountedAssessment(interaction=first.interaction, verdict=given, reasons=(), metrics=first.metrics)
+    with writer.transaction() as connection:
+        writer.recount(connection, before=[stood], after=[replace(stood, verdict=now, heard=turned)])
+    assert rows("SELECT self_generated, heard FROM verdict_hour") == [(int(now.negative), turned)]
+    assert read() == before
     hours_are_the_sums_of_minutes(rows)
 
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import math
 from datetime import date, timedelta
+from types import SimpleNamespace
 
 import pytest
 
+from monitor.alert.signal import Signal, SignalKind
+from monitor.alert.target import Target
+from monitor.alert.window import Span
+from monitor.app.backtest import on_history
 from monitor.app.pending.hearings import Hearings
 from monitor.assess.classify.profile import load_profile
 from monitor.assess.judge.metric import Outcome
@@ -16,6 +21,7 @@ from monitor.core.errors import Retriable
 from monitor.core.model import Probabilities, Verdict, Work
 from monitor.report.weekly.week import Week
 from monitor.review.label import Label
+from monitor.store.alert.alerts import PostgresAlertStore
 from monitor.store.audit.verify import verify
 from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.pending.finish import finish_judged, finish_revised
@@ -23,6 +29,7 @@ from monitor.store.pending.hearing import Hearing
 from monitor.store.report.operations import judged as judged_in_week
 from monitor.store.review.judged_labels import JudgedLabels
 from monitor.store.review.labels import Reviews
+from tests.factories.alert.alerts import a_method, a_rule
 from tests.factories.answers import (
     A_STAND_IN,
     FROM_THE_SIDECAR,
@@ -62,12 +69,12 @@ def judged(claims, outcome=UNSUPPORTED, **over):
 
 
 def counted(rows):
-    return rows("SELECT total, grounded, self_generated, not_in_documents, sda_count FROM verdict_minute")
+    return rows("SELECT total, grounded, self_generated, not_in_documents, sda_count, heard FROM verdict_minute")
 
 
 def test_a_word_turns_the_verdict_and_keeps_the_row_before(writer, store, queue, rows):
     store(close_one())
-    assert counted(rows) == [(1, 1, 0, 0, 1)]
+    assert counted(rows) == [(1, 1, 0, 0, 1, 0)]
     finish_judged(writer, judged(claim(queue, Work.JUDGE)), LATER)
     ((verdict, reasons, p, rest, revised_at, earlier, heard),) = rows(
         "SELECT verdict, reasons, p_self_generated::float8, p_grounded + p_refusal + p_self_generated, revised_at,"
@@ -84,8 +91,9 @@ def test_a_word_turns_the_verdict_and_keeps_the_row_before(writer, store, queue,
         "labels": 0,
         "before": pytest.approx(0.4, abs=1e-6),
         "weight": pytest.approx(PRIOR, abs=1e-6),
+        "turned": 1,
     }
-    assert counted(rows) == [(1, 0, 1, 1, 1)]
+    assert counted(rows) == [(1, 0, 1, 1, 1, 1)]
     assert rows("SELECT count(*) FROM assessment") == [(1,)]
 
 
@@ -121,7 +129,84 @@ def test_a_word_that_came_before_the_sidecar_is_heard_again(writer, store, queue
     assert rows("SELECT verdict, evidence -> 'judge' ->> 'says', support ->> 'origin' FROM assessment") == [
         ("self_generated", "unsupported", "sidecar")
     ]
-    assert counted(rows) == [(1, 0, 1, 1, 1)]
+    assert counted(rows) == [(1, 0, 1, 1, 1, 1)]
+    ((earlier,),) = rows("SELECT earlier FROM assessment")
+    kept = [earlier, earlier["earlier"], earlier["earlier"]["earlier"]]  # the sidecar's, the judge's, the first one
+    assert [(row["support"]["origin"], "judge" in row["evidence"], row.get("revised_at")) for row in kept] == [
+        ("sidecar", False, LATER.isoformat()),
+        ("extractive", True, NOON.isoformat()),
+        ("extractive", False, None),
+    ]
+
+
+def test_what_the_sidecar_gave_before_the_judge_spoke_is_kept_with_what_was_before_it(writer, store, queue, rows):
+    store(close_one(support=A_STAND_IN, verdict=Verdict.REFUSAL))
+    revised = assessed(
+        claim(queue, Work.SIDECAR), support=FROM_THE_SIDECAR, profile_hash=PROFILE.hash, probabilities=CLOSE
+    )
+    finish_revised(writer, revised, NOON)
+    finish_judged(writer, judged(claim(queue, Work.JUDGE)), LATER)
+    assert rows("SELECT earlier ->> 'verdict', earlier -> 'earlier' ->> 'verdict' FROM assessment") == [
+        ("grounded", "refusal")
+    ]
+
+
+def test_a_verdict_that_is_revised_after_the_word_takes_its_count_back(writer, store, queue, rows):
+    store(close_one(support=A_STAND_IN))
+    finish_judged(writer, judged(claim(queue, Work.JUDGE)), NOON)
+    refused = assessed(
+        claim(queue, Work.SIDECAR), support=FROM_THE_SIDECAR, profile_hash=PROFILE.hash, verdict=Verdict.REFUSAL
+    )
+    finish_revised(writer, refused, LATER)
+    assert counted(rows) == [(1, 0, 0, 0, 1, 0)]
+
+
+def test_a_later_judgement_that_says_nothing_takes_the_word_back(writer, store, queue, rows):
+    store(close_one())
+    (first,) = claim(queue, Work.JUDGE)
+    finish_judged(writer, judged([first]), NOON)
+    without_score = Outcome(score=None, reason="incomplete")
+    for hours, model, outcome in [(1, "failed", without_score), (2, "new", Outcome(score=0.7))]:
+        rows(
+            "INSERT INTO pending (kind, app, interaction_id, occurred_at, group_id, queued_at, not_before)"
+            " SELECT 'judge', app, id, occurred_at, 'monitor', occurred_at, occurred_at FROM interaction"
+        )
+        assert counted(rows) == [(1, 0, 1, 1, 1, 1)]
+        later = NOON + timedelta(hours=hours)
+        finish_judged(writer, judged(claim(queue, Work.JUDGE, now=later), outcome, model=model), later)
+    assert counted(rows) == [(1, 1, 0, 0, 1, 0)]
+    ((verdict, reasons, p, says),) = rows(
+        "SELECT verdict, reasons, p_self_generated::float8, evidence -> 'judge' ->> 'says' FROM assessment"
+    )
+    assert (verdict, reasons, p, says) == ("grounded", [], pytest.approx(0.36, abs=1e-6), None)
+
+
+def test_an_app_whose_flags_the_judge_takes_away_does_not_page_against_its_own_past(writer, store, queue, engine, rows):
+    """For two days three answers in ten are flagged, and the judge clears them, but not yet those of the last hours."""
+    half = Probabilities(grounded=0.45, refusal=0.1, self_generated=0.45)
+    store(
+        *(
+            close_one(
+                id=f"q-{n}",
+                occurred_at=NOON - timedelta(minutes=6 * n + 6),
+                probabilities=half,
+                verdict=Verdict.SELF_GENERATED if n % 10 < 3 else Verdict.GROUNDED,
+                reasons=(),
+            )
+            for n in range(480)
+        )
+    )
+    settled = [c for c in claim(queue, Work.JUDGE) if c.interaction.occurred_at < NOON - timedelta(hours=3)]
+    flagged = [c for c in settled if int(c.interaction.id[2:]) % 10 < 3]
+    finish_judged(writer, judged(flagged, Outcome(score=1.0, parts={"statements": []})), NOON)
+    of_rows = rows("SELECT count(*) FROM assessment WHERE verdict = 'self_generated'")
+    assert of_rows == rows("SELECT sum(self_generated)::bigint FROM verdict_minute") == [(9,)]
+    assert rows("SELECT sum(heard)::integer FROM verdict_minute") == [(-len(flagged),)]
+    above = a_method(above=Target(margin=0.01), window=timedelta(hours=1))
+    rule = a_rule(signal=Signal(kind=SignalKind.RATE, name="self_generated"), method=above)
+    span = Span(start=NOON - timedelta(hours=6), end=NOON)
+    found = on_history(rule, SimpleNamespace(counting=PostgresAlertStore(engine)), span)
+    assert (found.why_not, found.episodes) == (None, ())
 
 
 def test_a_rescore_stays_as_it_is(writer, store, queue, rows):
@@ -148,6 +233,9 @@ def test_the_trail_knows_the_revision_and_what_it_follows_from(engine, database)
     with trail._worker(Work.SIDECAR) as (writer, claims):
         given = {"support": FROM_THE_SIDECAR, "profile_hash": PROFILE.hash, "probabilities": CLOSE}
         finish_revised(writer, assessed(claims, **given), LATER)
+    trail.turn()
+    assert verify(engine, [KEY], QUEUE_KEY, notes=trail.witness.notes).findings == ()
+    trail.erase(close_one().interaction.id)
     trail.turn()
     assert verify(engine, [KEY], QUEUE_KEY, notes=trail.witness.notes).findings == ()
 

@@ -17,6 +17,7 @@ from monitor.store.ledger.ledger import Ledger
 from monitor.store.pending.finish import finish_assessed
 from monitor.store.pending.queue import PendingQueue
 from monitor.store.privacy.erasure import FIELDS, Erasure, ErasureTarget
+from monitor.store.tables.interactions import SCORE_BEFORE_JUDGE
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, clock
 from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.privacy import APP, OF_CONVERSATION, SECRET, erase, everything, surround, told
@@ -42,9 +43,13 @@ def test_verdict_figures_and_times_stay_and_the_row_is_still_an_interaction(data
     assessment = told("q-1", NOON, verdict=Verdict.SELF_GENERATED)
     writer.write(a_batch(assessment))
     surround(database, "q-1", NOON)
-    figures = "SELECT verdict, p_grounded, sda, features, evidence -> 'features' FROM assessment"
+    heard = '{"judge": {"model": "m", "score": 0.9, "says": "supported", "before": 0.5, "turned": -1}}'
+    rows(f"UPDATE assessment SET revised_at = now(), earlier = '{{}}', evidence = evidence || '{heard}'")
+    judged = f"evidence -> 'judge', {SCORE_BEFORE_JUDGE}"
+    figures = f"SELECT verdict, p_grounded, sda, features, evidence -> 'features', {judged} FROM assessment a"
     before = rows(figures)
     erase(erasure)
+    assert rows("SELECT earlier, evidence -> 'alignment' FROM assessment") == [(None, [])]
     assert rows(figures) == before
     assert rows("SELECT score, parts, reason FROM judgement") == [(0.5, {}, None)]
     assert rows("SELECT label, note FROM review") == [("grounded", None)]

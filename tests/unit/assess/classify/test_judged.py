@@ -17,6 +17,7 @@ PROFILE = profile(0.5)
 WEIGHTS = WordWeights(unsupported=1.0, supported=-2.0, labels=7)
 BAD = Word(model="gpt-test", score=0.25, says=Says.UNSUPPORTED)
 GOOD = Word(model="gpt-test", score=1.0, says=Says.SUPPORTED)
+SILENT = Word(model="gpt-test", score=0.65, says=None)
 
 
 def a_row(made_up=0.4, *, refusal=0.2, verdict=Verdict.GROUNDED, reasons=(), missing=(), **features):
@@ -33,6 +34,11 @@ def a_row(made_up=0.4, *, refusal=0.2, verdict=Verdict.GROUNDED, reasons=(), mis
         "qa": None,
         "evidence": {"features": {"grounding": -0.2, "contradictions": 0.0, **features}, "missing": list(missing)},
     }
+
+
+def after(row, word):
+    """The row once the word is heard."""
+    return {**row, **with_word(row, word, WEIGHTS, PROFILE), "earlier": row}
 
 
 def odds(row):
@@ -67,7 +73,8 @@ def test_a_verdict_that_stays_keeps_its_reasons():
 def test_the_evidence_says_what_was_heard():
     row = a_row(0.4)
     changed = with_word(row, BAD, WEIGHTS, PROFILE)
-    heard = {"model": "gpt-test", "score": 0.25, "says": "unsupported", "weight": 1.0, "labels": 7, "before": 0.4}
+    heard = {"model": "gpt-test", "score": 0.25, "says": "unsupported", "weight": 1.0, "labels": 7}
+    heard |= {"before": 0.4, "turned": 1}
     assert changed["evidence"] == {**row["evidence"], "judge": heard}
     found = labelled_word(changed["evidence"], Verdict.SELF_GENERATED)
     assert (found.log_odds, found.says, found.made_up) == (pytest.approx(math.log(2 / 3)), Says.UNSUPPORTED, True)
@@ -75,10 +82,30 @@ def test_the_evidence_says_what_was_heard():
 
 def test_a_second_word_replaces_the_first():
     row = a_row(0.4)
-    first = {**row, **with_word(row, BAD, WEIGHTS, PROFILE)}
-    second, alone = with_word(first, GOOD, WEIGHTS, PROFILE), with_word(row, GOOD, WEIGHTS, PROFILE)
+    second = with_word(after(row, BAD), GOOD, WEIGHTS, PROFILE)
+    alone = with_word(row, GOOD, WEIGHTS, PROFILE)
     assert second["p_self_generated"] == pytest.approx(alone["p_self_generated"], abs=1e-6)
-    assert second["evidence"]["judge"]["before"] == 0.4
+    assert (second["evidence"]["judge"]["before"], second["evidence"]["judge"]["turned"]) == (0.4, 0)
+
+
+@pytest.mark.parametrize("words", [[BAD], [GOOD], [GOOD, BAD]])
+@pytest.mark.parametrize(("made_up", "verdict"), [(0.4, Verdict.GROUNDED), (0.6, Verdict.SELF_GENERATED)])
+def test_a_later_judgement_that_says_nothing_takes_the_word_back(made_up, verdict, words):
+    row = a_row(made_up, verdict=verdict, reasons=[Reason.MISSING_FACT] if verdict.negative else [])
+    assert with_word(row, SILENT, WEIGHTS, PROFILE) is None
+    heard = row
+    for word in words:
+        heard = after(heard, word)
+    back = with_word(heard, SILENT, WEIGHTS, PROFILE)
+    assert (back["verdict"], back["reasons"]) == (row["verdict"], row["reasons"])
+    assert back["p_self_generated"] == pytest.approx(row["p_self_generated"], abs=1e-6)
+    assert (back["evidence"]["judge"]["says"], back["evidence"]["judge"]["turned"]) == (None, 0)
+
+
+def test_a_word_without_weight_turns_nothing():
+    row = a_row(0.6)  # an answer that states nothing is never flagged, whatever its probability
+    changed = with_word(row, BAD, WordWeights(unsupported=0.0), PROFILE)
+    assert (changed["verdict"], changed["evidence"]["judge"]["turned"]) == ("grounded", 0)
 
 
 @pytest.mark.parametrize(
