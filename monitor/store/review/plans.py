@@ -38,6 +38,10 @@ _GONE = text("""
     LEFT JOIN interaction i ON i.app = n.app AND i.id = n.interaction_id AND i.occurred_at = n.occurred_at
     WHERE n.plan = :plan AND (i.id IS NULL OR 'erased' = ANY(i.marks))
 """)
+_LABELLED_AFTER = text("""
+    SELECT DISTINCT n.plan FROM review r
+    JOIN review_plan_item n ON n.app = r.app AND n.interaction_id = r.interaction_id WHERE r.id > :label
+""")
 _CANDIDATES = text("""
     SELECT a.app, a.id, a.occurred_at, a.verdict, a.rule_verdict, a.p_grounded, a.p_refusal, a.p_self_generated
     FROM unnest(CAST(:apps AS text[]), CAST(:ids AS text[]), CAST(:times AS timestamptz[]))
@@ -123,21 +127,33 @@ class Plans:
         with retriable(), self._engine.connect() as connection:
             return list(dict.fromkeys((row.since, row.until) for row in connection.execute(query)))
 
-    def ended_after(self, moment: datetime, *, most: int) -> list[Plan]:
-        """The plans of periods that ended later, the last `most` of each app, in the order in which they ended."""
-        place = func.row_number().over(partition_by=_plan.app, order_by=(_plan.until.desc(), _plan.number.desc()))
-        last = select(_plan.number, place.label("place")).where(_plan.until > moment).subquery()
-        wanted = select(last.c.number).where(last.c.place <= most)
-        query = select(review_plan).where(_plan.number.in_(wanted)).order_by(_plan.until, _plan.number)
+    def numbered(self, number: int) -> Plan:
+        """The plan with that number, which must exist."""
         with retriable(), self._engine.connect() as connection:
-            rows = connection.execute(query).mappings().all()
-            return [_plan_of(dict(row), _items(connection, row["number"])) for row in rows]
+            row = connection.execute(select(review_plan).where(_plan.number == number)).mappings().one()
+            return _plan_of(dict(row), _items(connection, number))
+
+    def ended_after(self, moment: datetime) -> dict[str, list[int]]:
+        """The numbers of each app's plans of periods that ended later, the latest period and plan first."""
+        query = select(_plan.app, _plan.number).where(_plan.until > moment)
+        query = query.order_by(_plan.app, _plan.until.desc(), _plan.number.desc())
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        with retriable(), self._engine.connect() as connection:
+            for row in connection.execute(query):
+                found[row.app].append(row.number)
+        return dict(found)
 
     def version(self) -> tuple[int, int]:
         """The newest plan and the newest label; while both are the same, so are the rates."""
-        plan, label = select(func.max(_plan.number)), select(func.max(review.c.id))
+        newest = [select(func.max(number)).scalar_subquery() for number in (_plan.number, review.c.id)]
         with retriable(), self._engine.connect() as connection:
-            return connection.scalar(plan) or 0, connection.scalar(label) or 0
+            plan, label = connection.execute(select(*newest)).one()
+            return plan or 0, label or 0
+
+    def labelled_after(self, label: int) -> set[int]:
+        """The numbers of the plans with an item that has a label newer than that one."""
+        with retriable(), self._engine.connect() as connection:
+            return set(connection.scalars(_LABELLED_AFTER, {"label": label}))
 
     def drawn(self, plan: Plan) -> int:
         """How many plans there are for the period of this one."""
@@ -186,22 +202,19 @@ class Plans:
         found: list[Offer] = []
         for first in range(0, len(items), _PAGE):
             page = items[first : first + _PAGE]
-            values = {
-                "apps": [item.app for item in page],
-                "ids": [item.id for item in page],
-                "times": [item.occurred_at for item in page],
-            }
             with retriable(), self._engine.connect() as connection:
-                rows = connection.execute(_CANDIDATES, values).mappings()
+                rows = connection.execute(_CANDIDATES, _wanted(page)).mappings()
                 found += [Offer(candidate=candidate_of(row), drawn=Drawn.PLAN) for row in rows]
             if len(found) >= count:
                 break
         return found[:count]
 
-    def gone(self, plan: Plan) -> int:
-        """How many items nobody has labelled or can label any more: their answers are erased or past retention."""
+    def readable(self, items: Sequence[Item]) -> int:
+        """How many of the items have an answer that people can still be asked about."""
+        if not items:
+            return 0
         with retriable(), self._engine.connect() as connection:
-            return int(connection.scalar(_GONE, {"plan": plan.number}) or 0)
+            return len(connection.execute(_CANDIDATES, _wanted(items)).all())
 
 
 def plan_act(row: Mapping[str, Any], items: Sequence[Mapping[str, Any]]) -> Act:
@@ -239,6 +252,14 @@ def _items(connection: Connection, number: int) -> list[Item]:
         Item(place=r["place"], part=r["part"], app=r["app"], id=r["interaction_id"], occurred_at=r["occurred_at"])
         for r in rows
     ]
+
+
+def _wanted(items: Sequence[Item]) -> dict[str, object]:
+    return {
+        "apps": [item.app for item in items],
+        "ids": [item.id for item in items],
+        "times": [item.occurred_at for item in items],
+    }
 
 
 def _item_row(number: int, item: Item) -> dict[str, object]:
