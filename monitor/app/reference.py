@@ -45,7 +45,10 @@ class ListedReference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareAtRank:
-    """The share of the later answers with a rank of at most `rank`, and the 95 % range if nothing has changed."""
+    """The share of the later answers with a rank of at most `rank`, and the 95 % range if nothing has changed.
+
+    Where answers were left out that people labelled self-generated, the range is wider, to hold whatever their ranks.
+    """
 
     rank: float
     share: float
@@ -66,6 +69,15 @@ class Comparison:
     earlier: Sequence[float]
     later: Sequence[float]
     shares: Sequence[ShareAtRank]
+    left_out: bool  # whether answers that people labelled self-generated are missing on either side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaterScores:
+    """Scores of later answers, and how many more were left out because people labelled them self-generated."""
+
+    scores: Sequence[float]
+    left_out: float = 0.0
 
 
 def listed(
@@ -111,7 +123,7 @@ def chosen(store: ReferenceStore, hash_: str) -> ListedReference:
     raise WrongSettings(f"several references begin with {hash_!r}: {', '.join(one.hash for one in found)}")
 
 
-def later_scores(store: ReferenceStore, of: FrozenReference, period: Period) -> list[float]:
+def later_scores(store: ReferenceStore, of: FrozenReference, period: Period) -> LaterScores:
     """The scores of a later period, of the model and topic of a reference, with what people labelled self-generated.
 
     Raises:
@@ -124,28 +136,54 @@ def later_scores(store: ReferenceStore, of: FrozenReference, period: Period) -> 
             f"{period.until:%Y-%m-%d %H:%M} UTC there are {len(found)} under the reference's profile, each wording "
             "counted once. Choose a longer period with --from and --to"
         )
-    return found
+    return LaterScores(scores=found)
 
 
-def compare(earlier: FrozenReference, later: Sequence[float]) -> Comparison:
+def compare(earlier: FrozenReference, later: LaterScores) -> Comparison:
     """Ranks later scores in a reference."""
-    found = ranks(np.asarray(earlier.scores, dtype=np.float32), later)
-    shares = _shares(found.tolist(), len(earlier.scores))
-    return Comparison(earlier=earlier.scores, later=later, shares=list(shares))
+    found = ranks(np.asarray(earlier.scores, dtype=np.float32), later.scores)
+    left_out = left_out_of(earlier)
+    shares = _shares(found.tolist(), len(earlier.scores), left_out, later.left_out)
+    return Comparison(
+        earlier=earlier.scores,
+        later=later.scores,
+        shares=list(shares),
+        left_out=left_out > 0 or later.left_out > 0,
+    )
 
 
-def _shares(found: Sequence[float], size: int) -> Iterator[ShareAtRank]:
+def left_out_of(of: FrozenReference) -> float:
+    """How many answers labelled self-generated are left out for the scores that a reference keeps.
+
+    The scores are those of a random part of the usual answers that were drawn, so the same part of the labels counts.
+    """
+    usual = of.drawn - of.labelled - of.repeated - of.other_profile
+    return of.labelled * len(of.scores) / usual if of.labelled else 0.0
+
+
+def _shares(found: Sequence[float], size: int, left_out: float, later_left_out: float) -> Iterator[ShareAtRank]:
     """The share at each of `COMPARED_AT`, with what is expected of as many answers like those of the reference.
 
     With k = ⌊α(n + 1)⌋ the probability of a rank ≤ α, over all references of n answers, is Beta(k, n + 1 - k)
     distributed (Vovk, *Conditional validity of inductive conformal predictors*, 2012), so that the share of m answers
     has the mean a = k / (n + 1) and nearly the variance a(1 - a)(1/(n + 2) + 1/m); the range is a normal one.
+
+    Answers that were left out of either side are as usual as the others, only their scores are not known: the range
+    reaches from what holds if none of them had such a rank (of the later ones: if all had) to the opposite.
     """
+    total, kept = size + left_out, len(found)
+    later_total = kept + later_left_out
+
+    def spread(mean: float) -> float:
+        return _Z * sqrt(mean * (1 - mean) * (1 / (total + 2) + 1 / later_total))
+
     for rank in COMPARED_AT:
-        mean = int(rank * (size + 1) + 1e-9) / (size + 1)
-        spread = _Z * sqrt(mean * (1 - mean) * (1 / (size + 2) + 1 / len(found)))
-        share = sum(one <= rank + 1e-9 for one in found) / len(found)
-        yield ShareAtRank(rank=rank, share=share, low=max(mean - spread, 0.0), high=min(mean + spread, 1.0))
+        k = int(rank * (size + 1) + 1e-9)
+        least, most = k / (total + 1), (k + left_out) / (total + 1)
+        low = ((least - spread(least)) * later_total - later_left_out) / kept
+        high = (most + spread(most)) * later_total / kept
+        share = sum(one <= rank + 1e-9 for one in found) / kept
+        yield ShareAtRank(rank=rank, share=share, low=max(low, 0.0), high=min(high, 1.0))
 
 
 def quantiles(scores: Sequence[float]) -> dict[str, float]:

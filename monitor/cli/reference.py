@@ -99,7 +99,8 @@ def list_(
         print_json([one.facts() for one in found])
         return
     if not found:
-        typer.echo("no reference is frozen: `monitor reference freeze --app APP` freezes the last 28 days of an app")
+        name = "APP" if app_name is None else readable(shlex.quote(app_name))
+        typer.echo(f"no reference is frozen: `monitor reference freeze --app {name}` freezes the last 28 days")
         return
     table = Table("hash", "app", "model", "topic", box=None, pad_edge=False)
     for heading in ("version", "scores"):
@@ -112,7 +113,8 @@ def list_(
         table.add_row(one.hash, *names, str(of.version), f"{len(of.scores):,}", _days(of.since, of.until), one.state)
     Console().print(table)
     for name in sorted({one.frozen.app for one in found if one.state is State.OTHER_PROFILE}):
-        typer.echo(f"{readable(name)}: answers have another profile now: `monitor reference freeze` again", err=True)
+        again = f"monitor reference freeze --app {readable(shlex.quote(name))}"
+        typer.echo(f"{readable(name)}: answers have another profile now; freeze again: `{again}`", err=True)
     if any(one.state is State.CHANGED for one in found):
         typer.echo("changed: not what was frozen, and not used; see `monitor audit verify`", err=True)
 
@@ -160,7 +162,7 @@ def compare_(
 
     Without LATER and --from the period begins where that of the reference ends.
     """
-    from monitor.app.reference import chosen, compare, later_scores
+    from monitor.app.reference import LaterScores, chosen, compare, later_scores, left_out_of
     from monitor.store.reference.references import ReferenceStore
 
     if later is not None and (start or end):
@@ -177,7 +179,8 @@ def compare_(
             other = chosen(store, later).frozen
             if (other.profile_hash, other.embedding_model) != (earlier.profile_hash, earlier.embedding_model):
                 raise WrongSettings("the two were made with different profiles: their scores cannot be compared")
-            compared, name = compare(earlier, other.scores), other.hash
+            compared = compare(earlier, LaterScores(scores=other.scores, left_out=left_out_of(other)))
+            name = other.hash
     if as_json:
         print_json({"earlier": earlier.hash, "later": name, **_comparison_json(compared)})
         return
@@ -240,6 +243,8 @@ def _print_comparison(earlier: str, later: str, compared: Comparison) -> None:
             f"({one.low:.1%} to {one.high:.1%} if nothing has changed)",
             highlight=False,
         )
+    if compared.left_out:
+        console.print("The ranges allow for answers labelled self-generated, which a reference leaves out.")
 
 
 def _source(of: FrozenReference) -> str:

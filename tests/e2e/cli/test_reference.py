@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -26,7 +27,7 @@ def bot(monitor, event):
     return monitor
 
 
-def test_from_the_refusal_to_the_rank_of_a_later_answer(bot, event):
+def test_from_the_refusal_to_the_rank_of_a_later_answer(bot, event, rows):
     numbered = "".join(
         event(
             f"q-{n}",
@@ -69,6 +70,13 @@ def test_from_the_refusal_to_the_rank_of_a_later_answer(bot, event):
     assert "a comparison needs 500 answers" in ended.stderr
     assert bot.run("audit", "seal").returncode == 0
     assert bot.run("audit", "verify").returncode == 0
+
+    rows("UPDATE assessment SET profile_hash = '0123456789abcdef'")
+    printed = bot.run("reference", "list").stderr
+    assert "support-bot: answers have another profile now" in printed
+    again = bot.run(*shlex.split(printed.split("`")[1])[1:])
+    assert again.returncode == 0, again.stderr
+    assert "support-bot, version 2: 501 scores" in again.stdout
 
 
 def test_wrong_use_is_told(bot):

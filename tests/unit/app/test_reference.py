@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from monitor.app.reference import COMPARED_AT, ShareAtRank, compare, quantiles
+from monitor.app.reference import COMPARED_AT, LaterScores, ShareAtRank, compare, left_out_of, quantiles
 from monitor.store.reference.frozen import FrozenReference, frozen_of
 from tests.factories.answers import NOON
 
@@ -34,7 +34,7 @@ def frozen(scores, **over):
 
 def test_shares_by_hand():
     """Of 999 scores .001 to .999: a later .995 has (1 + 5)/1000, .96 has .041, .91 has .091, .5 has .5."""
-    compared = compare(frozen(n / 1_000 for n in range(1, 1_000)), [0.995, 0.96, 0.91, 0.5])
+    compared = compare(frozen(n / 1_000 for n in range(1, 1_000)), LaterScores(scores=[0.995, 0.96, 0.91, 0.5]))
     assert [(one.rank, one.share) for one in compared.shares] == [(0.01, 0.25), (0.05, 0.5), (0.1, 0.75)]
     assert all(one.low <= one.rank <= one.high for one in compared.shares)
 
@@ -49,10 +49,43 @@ def test_the_range_holds_in_19_of_20_comparisons_of_unchanged_answers():
     rng, inside = np.random.default_rng(7), dict.fromkeys(COMPARED_AT, 0)
     for _ in range(400):
         earlier = frozen(rng.beta(0.4, 2.0, 1_000))
-        for one in compare(earlier, rng.beta(0.4, 2.0, 700).tolist()).shares:
+        for one in compare(earlier, LaterScores(scores=rng.beta(0.4, 2.0, 700).tolist())).shares:
             inside[one.rank] += one.low <= one.share <= one.high
     for rank in COMPARED_AT[1:]:
         assert abs(inside[rank] / 400 - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 400)
+
+
+def answers(rng, number, bad):
+    """Scores of as many answers, a share of which is bad: usual ones first."""
+    good = rng.binomial(number, 1 - bad)
+    return rng.beta(0.4, 2.0, good).tolist(), rng.beta(9.0, 1.0, number - good).tolist()
+
+
+def says(earlier, later, words):
+    return np.array([words in one.words for one in compare(earlier, later).shares])
+
+
+@pytest.mark.parametrize("labelled_later", [False, True])
+def test_bad_answers_that_were_labelled_before_the_freeze_are_allowed_for(labelled_later):
+    """4 % of 1,000 answers are bad, and were left out: the same level is no change, twice as many bad ones are."""
+    rng, same, doubled = np.random.default_rng(8), np.zeros(len(COMPARED_AT)), 0
+    for _ in range(200):
+        usual, bad = answers(rng, 1_000, 0.04)
+        earlier = frozen(usual, drawn=1_000, labelled=len(bad))
+        usual, bad = answers(rng, 1_000, 0.04)
+        later = LaterScores(scores=usual, left_out=len(bad)) if labelled_later else LaterScores(scores=usual + bad)
+        same += says(earlier, later, "than chance explains")
+        usual, bad = answers(rng, 1_000, 0.08)
+        doubled += says(earlier, LaterScores(scores=usual + bad), "more than").any()
+    assert (same <= 200 * 0.05).all()
+    assert doubled >= 200 * 0.75
+
+
+def test_of_a_large_draw_the_labels_count_as_far_as_its_scores_are_kept():
+    """5,000 of 20,000 usual answers were kept, and 200 labelled ones left out."""
+    made = frozen([0.1] * 5_000, drawn=20_300, labelled=200, repeated=60, other_profile=40)
+    assert left_out_of(made) == 50
+    assert left_out_of(frozen([0.1] * 999)) == 0
 
 
 def test_the_digest_is_over_everything_and_the_same_for_a_row_that_was_read():

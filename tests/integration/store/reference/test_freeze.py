@@ -161,6 +161,6 @@ def test_a_later_period_is_compared_with_a_reference(writer, engine):
     write(writer, *usual(600, first=600, occurred_at=NOON, tags={"topic": "billing"}), *usual(9, app="other"))
     store = ReferenceStore(engine)
     whole, billing = froze(engine).frozen
-    assert len(later_scores(store, whole, later)) == len(later_scores(store, billing, later)) == 600
+    assert len(later_scores(store, whole, later).scores) == len(later_scores(store, billing, later).scores) == 600
     with pytest.raises(WrongSettings, match=r"a comparison needs 500 answers, and .* there are 0 under"):
         later_scores(store, replace(whole, topic="other"), later)
