@@ -1,10 +1,10 @@
 """Removes interactions that have been kept long enough: whole months where all of a month is due, else row by row.
 
-With an interaction go its assessments, judgements, pending work and secret, the notes on its labels, and what alerts
-quote of it. Rollups, the ledger, labels and the leaves of the audit trail stay; a `retention` act says what is missing
-and why. The key of a single row stays, so that its event still counts as a duplicate. The keys of a dropped month go,
-and the month is remembered with the apps that had any: their events of that month count as duplicates too, since no
-key is left to tell them from new ones.
+With an interaction go its assessments, judgements, pending work, secret and feedback, the notes on its labels, and what
+alerts quote of it. Rollups, the ledger, labels and the leaves of the audit trail stay; a `retention` act says what is
+missing and why. The key of a single row stays, so that its event still counts as a duplicate. The keys of a dropped
+month go, and the month is remembered with the apps that had any: their events of that month count as duplicates too,
+since no key is left to tell them from new ones.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ _PAGE = """
 _WITH_IT = (
     "UPDATE review t SET note = NULL FROM {gone} WHERE t.app = gone.app AND t.interaction_id = gone.id AND note <> ''",
     "DELETE FROM audit_secret t USING {gone} WHERE t.app = gone.app AND t.id = gone.id",
+    "DELETE FROM feedback t USING {gone} WHERE t.app = gone.app AND t.interaction_id = gone.id",
     """
         INSERT INTO retention_count (topic, partition, interactions)
         SELECT gone.source_topic, gone.source_partition, count(*) FROM {gone} WHERE gone.source_topic IS NOT NULL
@@ -176,8 +177,8 @@ class Retention:
             if not found or any(rows.due < rows.stored for rows in found):
                 begun.rollback()
                 return []
+            connection.execute(_FORGET, {"month": month, "now": now})  # first: who stores feedback holds its key
             _with_them(connection, gone, {})
-            connection.execute(_FORGET, {"month": month, "now": now})
             queue_retention(connection, found, cut_offs, by=by, now=now)
             for table in tables.values():  # last, because it locks everybody out until the transaction ends
                 connection.execute(text(f"DROP TABLE {table}"))

@@ -246,7 +246,7 @@ judgement = Table(
     Column("output_tokens", BigInteger, nullable=False),
     Column("cost", Double),
     Column("judged_at", _time, nullable=False),
-    # with which probability the sample took the interaction; null: unknown, as in what releases before 0018 stored
+    # with which probability the sample took the interaction; null: unknown, as in what was stored before 0020
     Column("inclusion", Double),
     Index("judgement_by_metric", "app", "metric", "occurred_at"),
 )

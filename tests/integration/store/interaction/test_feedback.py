@@ -24,8 +24,8 @@ def event(**over):
     return read
 
 
-def said(number, *feedback):
-    made = an_assessment(id=f"q-{number}")
+def said(number, *feedback, at=NOON):
+    made = an_assessment(id=f"q-{number}", occurred_at=at)
     return replace(made, interaction=replace(made.interaction, feedback=feedback))
 
 
@@ -62,6 +62,37 @@ def test_the_newest_thumb_on_a_stored_answer_counts_once(writer, engine, caplog)
         writer.write(a_batch(said(3, Feedback(id="nobody", thumb="up"))))
     assert "feedback on 1 answers that are not stored" in caplog.text
     assert thumbs(engine, APP, *WEEK) == {"up": 1, "down": 0}
+
+
+def test_events_that_are_read_again_do_not_replace_a_newer_thumb(writer, engine, rows):
+    up, down = Feedback(id="q-1", thumb="up"), Feedback(id="q-1", thumb="down")
+    hour = timedelta(hours=1)
+    writer.write(a_batch(said(1)))
+    assert add_feedback(engine, APP, "q-1", "up", NOON)
+    writer.write(a_batch(said(3, up, at=NOON - hour), said(2, down, at=NOON - 2 * hour)))
+    assert rows("SELECT thumb, given_at FROM feedback") == [("up", NOON)]
+    assert add_feedback(engine, APP, "q-1", "down", NOON + hour)
+    assert add_feedback(engine, APP, "q-1", "up", NOON)  # stored, and older: the answer is known
+    assert rows("SELECT thumb, given_at FROM feedback") == [("down", NOON + hour)]
+
+
+def test_a_thumb_from_the_future_is_one_of_now(writer, rows):
+    writer.write(a_batch(said(1), said(2, Feedback(id="q-1", thumb="up"), at=NOON + timedelta(days=9_000))))
+    ((given_at,),) = rows("SELECT given_at FROM feedback")
+    assert given_at < NOON + timedelta(days=2)
+
+
+def test_in_a_batch_the_thumb_of_the_newest_event_counts(writer, rows):
+    up, down = Feedback(id="q-1", thumb="up"), Feedback(id="q-1", thumb="down")
+    writer.write(a_batch(said(1, down), said(2, up, at=NOON - timedelta(hours=1))))
+    assert rows("SELECT thumb, given_at FROM feedback") == [("down", NOON)]
+
+
+def test_thumbs_count_until_a_month_after_the_period(writer, engine):
+    writer.write(a_batch(said(1), said(2)))
+    assert add_feedback(engine, APP, "q-1", "down", WEEK[1] + timedelta(days=29))
+    assert add_feedback(engine, APP, "q-2", "down", WEEK[1] + timedelta(days=30))
+    assert thumbs(engine, APP, *WEEK) == {"up": 0, "down": 1}
 
 
 def test_feedback_is_counted_for_the_period_of_the_answer(writer, engine):

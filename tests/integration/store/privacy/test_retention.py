@@ -14,6 +14,7 @@ from monitor.app.privacy.retention import due, whole_months
 from monitor.core.message import Offset
 from monitor.core.model import Mark, Verdict
 from monitor.privacy.retention import Keeping, Policy
+from monitor.store.interaction.feedback import add_feedback
 from monitor.store.ledger.ledger import Ledger
 from monitor.store.privacy import retention as of_store
 from monitor.store.privacy.retention import Retention
@@ -68,6 +69,18 @@ def test_what_a_longer_rule_keeps_stays_and_the_others_go_row_by_row(database, w
     assert rows("SELECT count(*) FROM judgement") == rows("SELECT count(*) FROM pending") == [(0,)]
     assert SECRET not in "".join(line for line in everything(database).splitlines() if "q-1" in line)
     assert removed(retention, policy) == {}
+
+
+@pytest.mark.parametrize("whole_month", [True, False])
+def test_feedback_goes_with_the_answer_and_none_is_taken_afterwards(writer, retention, engine, rows, whole_month):
+    kept = [] if whole_month else [told("q-3", AUGUST, app="audited")]
+    writer.write(a_batch(told("q-1", AUGUST), told("q-2", NOVEMBER), *kept))
+    assert add_feedback(engine, APP, "q-1", "up", NOON)
+    assert add_feedback(engine, APP, "q-2", "down", NOON)
+    removed(retention, Policy(others=Keeping(keep=30 * DAY), by_app={"audited": Keeping()}))
+    assert (rows("SELECT id FROM interaction_key WHERE id = 'q-1'") == []) is whole_month
+    assert not add_feedback(engine, APP, "q-1", "up", NOON)
+    assert rows("SELECT interaction_id, thumb FROM feedback") == [("q-2", "down")]
 
 
 def test_many_rows_go_in_several_transactions(monkeypatch, writer, retention, rows):
