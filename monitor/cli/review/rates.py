@@ -42,7 +42,7 @@ def rates(
     from monitor.review.rates.presentation import period_words, rates_json, remarks
     from monitor.store.review.rates import known_rates
 
-    period = None if start is None and end is None else _period(start, end)
+    period = None if start is None and end is None else period_between(start, end)
     with opened() as application:
         found = known_rates(application.engine, application.overview, app_name, period, application.now())
     if as_json:
@@ -89,7 +89,7 @@ def review_plan(
         plan = make_plan(
             application.plans,
             app_name,
-            Period.last(SPAN, now) if start is None and end is None else _period(start, end),
+            Period.last(SPAN, now) if start is None and end is None else period_between(start, end),
             labels=labels,
             guaranteed=guaranteed,
             judge_share=sampling(application.settings.judge).of(app_name).random_share,
@@ -134,7 +134,7 @@ def review_import(
     typer.echo(f"{done.stored} labelled{unchanged}")
 
 
-def _period(start: str | None, end: str | None) -> Period:
+def period_between(start: str | None, end: str | None) -> Period:
     """The period of `--from` and `--to`, of which both are needed.
 
     Raises:
