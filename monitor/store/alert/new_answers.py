@@ -23,7 +23,7 @@ LONGEST_LABEL = 128  # characters
 MOST_TURNS = 20  # answers of one conversation; further ones count for nothing
 COLLECTED = timedelta(minutes=30)  # how long the answers of a conversation are collected, from the first on
 AHEAD = timedelta(minutes=5)  # a time further ahead is of a clock that was set back: that conversation waits no longer
-KEPT, MOST_KEPT = timedelta(days=7), 500_000  # of the list; a question answered alike within it is listed once
+KEPT, MOST_KEPT = timedelta(days=7), 500_000  # answers in the list; a question answered alike is in it once
 _LIMITS = {"most": MOST_LISTED, "turns": MOST_TURNS, "longest": LONGEST_LABEL}
 _PROGRESS = """
     SELECT transaction_id, app, id, since FROM new_answer_progress FOR UPDATE
@@ -35,7 +35,8 @@ _BEGIN = """
     FROM (SELECT transaction_id FROM assessment WHERE live AND occurred_at >= :kept ORDER BY occurred_at LIMIT 1000) a
     ON CONFLICT DO NOTHING
 """
-# LIMIT and OFFSET 0 keep the planner from joining whole months instead.
+# LIMIT and OFFSET 0 keep the planner from joining whole months instead. Repetitions are left out before they are added,
+# since each row takes a number, even one that is not added for a conflict.
 _LIST = """
     WITH fresh AS MATERIALIZED (
         SELECT transaction_id, app, id, occurred_at, verdict, {score} AS score, sdq, qrd
@@ -63,14 +64,17 @@ _LIST = """
         SELECT CASE WHEN conversation IS NULL THEN nextval('new_answer_place') END, :now, app, id, occurred_at,
             environment, model, topic, conversation, same, score, verdict = 'refusal', sdq, qrd
         FROM (
-            SELECT w.* FROM worded w
+            SELECT w.*, row_number() OVER (PARTITION BY w.same ORDER BY w.transaction_id, w.app, w.id) AS repetition
+            FROM worded w
             LEFT JOIN LATERAL (
                 SELECT count(*) AS listed, count(o.place) AS placed FROM new_answer o
                 WHERE o.conversation = w.conversation
             ) o ON true
-            WHERE w.conversation IS NULL OR (o.placed = 0 AND w.turn + o.listed <= :turns)
+            WHERE (w.conversation IS NULL OR (o.placed = 0 AND w.turn + o.listed <= :turns))
+                AND NOT EXISTS (SELECT FROM new_answer k WHERE k.same = w.same OFFSET 0)
             ORDER BY w.transaction_id, w.app, w.id OFFSET 0
         ) ordered
+        WHERE repetition = 1
         ON CONFLICT (same) DO NOTHING
     )
     SELECT count(*) OVER () AS read, transaction_id, app, id FROM fresh
@@ -90,6 +94,7 @@ _PLACE_CONVERSATIONS = """
     ) c
     WHERE n.conversation = c.conversation AND n.place IS NULL
 """
+# Numbers have no gaps to speak of, so a number counts answers.
 _PURGE = """
     DELETE FROM new_answer WHERE number IN (
         SELECT number FROM (SELECT number, listed_at FROM new_answer ORDER BY number LIMIT :most) oldest

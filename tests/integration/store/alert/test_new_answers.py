@@ -144,6 +144,16 @@ def test_old_answers_leave_the_list_and_not_the_order(engine, writer, listing):
     assert ids(listing, engine, after=place)[0] == ["q-2"]
 
 
+def test_the_list_keeps_so_many_different_answers_however_many_are_repeated(engine, writer, listing, monkeypatch):
+    monkeypatch.setattr(new_answers, "MOST_KEPT", 6)
+    for first in range(0, 8, 2):
+        new = [answered(first), answered(first + 1)]
+        repeats = [answered(f"{first}-{i}", question=f"question {i % 2}?") for i in range(40)]
+        writer.write(a_batch(*new, *repeats))
+        listing.fill(NOON)
+    assert sorted(ids(listing, engine)[0]) == [f"q-{n}" for n in range(2, 8)]
+
+
 def test_a_database_restored_elsewhere_lists_nothing_again(engine, writer, listing):
     writer.write(a_batch(answered(1)))
     listing.fill(NOON)
