@@ -43,7 +43,7 @@ from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.embed.minilm import MiniLMEmbedder
 from monitor.assess.pipeline import Pipeline
-from monitor.core.model import Batch
+from monitor.core.batch import Batch
 from monitor.core.retry import Retry
 from monitor.core.settings.audit import AuditSettings
 from monitor.core.settings.load import Settings

@@ -19,7 +19,7 @@ from typing import Any
 
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app.wiring.application import Application
-from monitor.core.model import Batch, Tally
+from monitor.core.batch import Batch, Tally
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings, KafkaSettings
 

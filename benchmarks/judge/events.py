@@ -18,9 +18,9 @@ from benchmarks.traffic import event
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app.pending.worker_process import worker_process
 from monitor.app.wiring.application import Application, utc_now
+from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fenced
 from monitor.core.message import Message, Offset, Position, Progress
-from monitor.core.model import Batch, Tally
 from monitor.core.settings.load import Settings
 
 _WARM = 5.0  # seconds until the maximum of calls is in flight

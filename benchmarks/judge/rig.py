@@ -33,7 +33,7 @@ from monitor.assess.judge.judge import Judge
 from monitor.assess.judge.metric import Judgement
 from monitor.assess.llm.exchange import Purpose, Spend
 from monitor.assess.ports import Budget
-from monitor.core.model import Batch
+from monitor.core.batch import Batch
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import BudgetSettings, EmbeddingSettings, JudgeSettings, LLMSettings, SampleSettings
 from tests.servers.llm import KEY, MODEL, llm_server

@@ -36,7 +36,8 @@ from sqlalchemy import Engine, text
 
 from benchmarks.figures import finish, options
 from benchmarks.labelled import DEV, TEST, assess, cached_pipeline, read
-from monitor.core.model import Assessment, Batch, Interaction, Verdict
+from monitor.core.batch import Batch
+from monitor.core.model import Assessment, Interaction, Verdict
 from monitor.core.proportions import wilson
 from monitor.review.rates.estimate import Labels, rate
 from monitor.review.rates.plan import Plan

@@ -33,7 +33,8 @@ from monitor.assess.complete.extractive import ExtractiveCompleter
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.pipeline import Pipeline
 from monitor.assess.reference import ALPHA, Reference, References, ranks
-from monitor.core.model import Batch, Verdict
+from monitor.core.batch import Batch
+from monitor.core.model import Verdict
 from monitor.core.settings.load import Settings
 
 FULL = {"events": 3_072, "rounds": 5, "draws": 400}

@@ -40,7 +40,8 @@ from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.embed.minilm import MiniLMEmbedder
 from monitor.assess.pipeline import Pipeline
-from monitor.core.model import Interaction, Tally
+from monitor.core.batch import Tally
+from monitor.core.model import Interaction
 from monitor.core.retry import Retry
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from monitor.core.model import Tally
+    from monitor.core.batch import Tally
 
 
 _BETWEEN_LINES = 10.0  # seconds

@@ -12,9 +12,10 @@ from typing import TextIO
 
 from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import assessment_json, encode, rejection
+from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.files import output_file
-from monitor.core.model import Batch, Tally, Verdict
+from monitor.core.model import Verdict
 from monitor.ingest.files import FileSource
 
 PATIENCE = 300.0  # seconds of waiting for a database or provider before giving up

@@ -22,8 +22,8 @@ from monitor.app.privacy.retention import scheduled_retention
 from monitor.app.report import scheduled_reports
 from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import rejection
+from monitor.core.batch import Batch, Tally
 from monitor.core.errors import WrongSettings
-from monitor.core.model import Batch, Tally
 from monitor.core.ports import Source, Store
 from monitor.core.text.plain import readable
 from monitor.ingest.files import STDIN, FileSource

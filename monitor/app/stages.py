@@ -14,9 +14,10 @@ from functools import partial
 from threading import Event, Thread
 from typing import Generic, TypeVar
 
+from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fenced, MonitorError, OutOfReach
 from monitor.core.message import DeadLetter, Message, Offset
-from monitor.core.model import Assessment, Batch, Interaction, Tally
+from monitor.core.model import Assessment, Interaction
 from monitor.core.ports import Source, Store
 from monitor.core.retry import Interrupted, Retry
 

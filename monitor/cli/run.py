@@ -19,7 +19,7 @@ from monitor.core.settings.sections import KafkaSettings
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from monitor.core.model import Tally
+    from monitor.core.batch import Tally
     from monitor.ingest.kafka.span import Span
 
 BEGINNING, NOW = "beginning", "now"

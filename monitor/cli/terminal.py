@@ -22,7 +22,7 @@ from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
-    from monitor.core.model import Tally
+    from monitor.core.batch import Tally
     from monitor.ingest.files import FileSource
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]

@@ -1,4 +1,4 @@
-"""The nouns of the domain: interactions, their documents, assessments, and the batches that are stored.
+"""The nouns of the domain: interactions, their documents, and assessments.
 
 Frozen, slotted, keyword-only dataclasses with small derivations at most; pydantic stays at the edges.
 """
@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from monitor.core.evidence import Evidence
-from monitor.core.message import DeadLetter, Offset, Position
+from monitor.core.message import Position
 
 JsonScalar: TypeAlias = str | int | float | bool | None
 Json: TypeAlias = JsonScalar | list["Json"] | dict[str, "Json"]
@@ -263,42 +263,3 @@ class Assessment:
     embedding_model: str
     rank: float | None = None
     reference: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
-    """What one transaction stores. `received` counts the messages, and `offsets` say how far the source was read.
-
-    `pending` are interactions that cannot be assessed for now.
-    """
-
-    assessments: tuple[Assessment, ...]
-    dead_letters: tuple[DeadLetter, ...]
-    received: int
-    offsets: tuple[Offset, ...] = ()
-    pending: tuple[Interaction, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """A ledger: received = assessed + duplicate + dead + pending."""
-
-    received: int = 0
-    assessed: int = 0
-    duplicate: int = 0
-    dead: int = 0
-    pending: int = 0
-
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
-            received=self.received + other.received,
-            assessed=self.assessed + other.assessed,
-            duplicate=self.duplicate + other.duplicate,
-            dead=self.dead + other.dead,
-            pending=self.pending + other.pending,
-        )
-
-    @property
-    def balanced(self) -> bool:
-        """Whether every received message is accounted for."""
-        return self.received == self.assessed + self.duplicate + self.dead + self.pending

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from monitor.core.batch import Batch, Tally
     from monitor.core.errors import Fenced
     from monitor.core.message import Message, Offset, Progress, StoredOffset
-    from monitor.core.model import Batch, Tally
 
 
 class Source(Protocol):

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from monitor.core.batch import Tally
 from monitor.core.errors import Fenced
 from monitor.core.message import Offset
-from monitor.core.model import Tally
 from monitor.core.ports import Store
 from monitor.simulate.fakes.flow import MemoryStore
 from tests.factories.answers import a_batch, a_dead_letter, an_assessment

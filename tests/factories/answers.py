@@ -8,11 +8,11 @@ from typing import Any
 from monitor.assess.judge.metric import Judgement, Outcome
 from monitor.assess.llm.exchange import Spend
 from monitor.assess.score.features import FEATURES
+from monitor.core.batch import Batch
 from monitor.core.evidence import AlignedSentence, Evidence
 from monitor.core.message import DeadLetter, Message, Position
 from monitor.core.model import (
     Assessment,
-    Batch,
     Document,
     Interaction,
     Metrics,

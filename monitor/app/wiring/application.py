@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from monitor.assess.detect.onnx import OnnxDetector
     from monitor.assess.embed.cache import CachedEmbedder
     from monitor.assess.pipeline import Pipeline
-    from monitor.assess.ports import Completer, Embedder
-    from monitor.core.model import Batch, Tally
+    from monitor.assess.ports import Embedder
+    from monitor.core.batch import Batch, Tally
     from monitor.core.ports import Source, Store
     from monitor.ingest.decode import TopicDecoder
     from monitor.store.interaction.assessments import AssessmentQueries
@@ -200,7 +200,7 @@ class Application:
         from monitor.assess.pipeline import Pipeline
 
         return Pipeline(
-            completer=self._completer(patience),
+            completer=self.language_models.completer(patience),
             encoder=self.encoder,
             embedder=self.embedder,
             detector=self.detector,
@@ -219,24 +219,6 @@ class Application:
         from monitor.store.reference.references import ReferenceStore
 
         return WatchedReferences(lambda: ReferenceStore(self.engine))
-
-    def _completer(self, patience: float | None) -> Completer:
-        from monitor.assess.complete.extractive import ExtractiveCompleter
-
-        sidecar, extractive = self.settings.sidecar, ExtractiveCompleter()
-        if sidecar.mode == "off":
-            return extractive
-        from monitor.assess.complete.sidecar import SidecarCompleter
-
-        completer = SidecarCompleter(
-            self.language_models.generator,
-            mode=sidecar.mode,
-            otherwise=extractive,
-            concurrency=sidecar.concurrency,
-            patience=patience,
-        )
-        self._closing.callback(completer.close)
-        return completer
 
     @cached_property
     def language_models(self) -> LanguageModels:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from monitor.assess.judge.sampling import Sample, SamplingPolicy
 from monitor.assess.llm.endpoint import DEFAULT_BASE_URL
 from monitor.assess.llm.exchange import Purpose
-from monitor.assess.ports import Budget, Embedder, LanguageModel, TokenEncoder
+from monitor.assess.ports import Budget, Completer, Embedder, LanguageModel, TokenEncoder
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Assessment, Work
 from monitor.core.settings.load import Settings
@@ -68,6 +68,25 @@ class LanguageModels:
     @cached_property
     def generator(self) -> LanguageModel:
         return self._chat_model(Purpose.SIDECAR)
+
+    def completer(self, patience: float | None) -> Completer:
+        """Supplies supporting documents: the sidecar with `patience` seconds per batch, or extraction if it is off."""
+        from monitor.assess.complete.extractive import ExtractiveCompleter
+
+        sidecar, extractive = self._settings.sidecar, ExtractiveCompleter()
+        if sidecar.mode == "off":
+            return extractive
+        from monitor.assess.complete.sidecar import SidecarCompleter
+
+        completer = SidecarCompleter(
+            self.generator,
+            mode=sidecar.mode,
+            otherwise=extractive,
+            concurrency=sidecar.concurrency,
+            patience=patience,
+        )
+        self._closing.callback(completer.close)
+        return completer
 
     @cached_property
     def judging_model(self) -> ChatModel:

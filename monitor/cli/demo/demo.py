@@ -27,7 +27,8 @@ from monitor.assess.explain import COLOURS
 from monitor.cli.demo.slack_preview import SlackPreview
 from monitor.cli.demo.with_llm import print_judgements, with_llm, workers_running
 from monitor.cli.explain.panel import explanation
-from monitor.core.model import Assessment, Batch, Interaction, Verdict
+from monitor.core.batch import Batch
+from monitor.core.model import Assessment, Interaction, Verdict
 from monitor.core.settings.audit import AuditSettings
 from monitor.core.settings.load import CONFIG_FILE, Settings
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario

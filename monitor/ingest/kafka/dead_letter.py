@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from kafka import KafkaProducer, errors
 from typing_extensions import override
 
+from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.message import DeadLetter, Position
-from monitor.core.model import Batch, Tally
 from monitor.core.ports import Store
 from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.kafka.client import client_options, kafka_errors

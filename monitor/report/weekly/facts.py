@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
-from monitor.core.model import Tally, Verdict
+from monitor.core.batch import Tally
+from monitor.core.model import Verdict
 from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.week import Week
 from monitor.review.label import Opinion

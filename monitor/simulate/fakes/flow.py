@@ -13,9 +13,10 @@ from typing_extensions import override
 
 from monitor.assess.llm.exchange import BudgetSpent, Form, NoAnswer, Purpose, Reply, Request, Reservation, Spend
 from monitor.assess.ports import Budget, LanguageModel
+from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fenced
 from monitor.core.message import DeadLetter
-from monitor.core.model import Assessment, Batch, Interaction, Tally
+from monitor.core.model import Assessment, Interaction
 from monitor.core.ports import Store
 
 T = TypeVar("T", bound=Form)

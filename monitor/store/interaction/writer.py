@@ -12,9 +12,10 @@ from psycopg.pq import TransactionStatus
 from typing_extensions import override
 
 from monitor.audit.record import Row
+from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fatal, Fenced, Retriable
 from monitor.core.message import DeadLetter, Position
-from monitor.core.model import Assessment, Batch, Interaction, Tally, Work
+from monitor.core.model import Assessment, Interaction, Work
 from monitor.core.ports import Store
 from monitor.store.audit_queue import Entry, EntrySource, Kind
 from monitor.store.audit_rows import Key, part_of, queued_record, queued_records, stored_row

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, RowMapping, text
 
 from monitor.alert.state import State
-from monitor.core.model import Tally
+from monitor.core.batch import Tally
 from monitor.report.weekly.facts import Arrivals, Behind, Coverage, Episode, JudgedMetric, Usage, WeekSilence
 from monitor.report.weekly.week import Week
 from monitor.store.ledger.ledger import Ledger, source_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Any
 
-from monitor.core.model import Tally, Verdict
+from monitor.core.batch import Tally
+from monitor.core.model import Verdict
 from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.facts import (
     Arrivals,

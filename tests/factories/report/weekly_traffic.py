@@ -11,11 +11,11 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from monitor.assess.score.features import FEATURES
+from monitor.core.batch import Batch
 from monitor.core.evidence import AlignedSentence, Evidence
 from monitor.core.message import Offset, Position
 from monitor.core.model import (
     Assessment,
-    Batch,
     Document,
     Origin,
     Probabilities,

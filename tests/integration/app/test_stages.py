@@ -8,9 +8,9 @@ from threading import Event, Thread
 import pytest
 
 from monitor.app.stages import Stages
+from monitor.core.batch import Tally
 from monitor.core.errors import Fatal, Fenced, InvalidMessage, OutOfReach, Retriable
 from monitor.core.message import DeadLetter, Offset
-from monitor.core.model import Tally
 from monitor.core.retry import Retry
 from monitor.simulate.fakes.flow import MemoryStore
 from tests.factories.answers import a_message, an_assessment, an_interaction

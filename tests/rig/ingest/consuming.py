@@ -14,7 +14,7 @@ from typing import Any
 
 from monitor.app.run import consume
 from monitor.app.wiring.application import Application
-from monitor.core.model import Tally
+from monitor.core.batch import Tally
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings, IngestSettings, KafkaSettings
 from monitor.ingest.kafka.span import Span

@@ -9,8 +9,8 @@ from threading import enumerate as threads
 from typing import Any
 
 from monitor.app.wiring.application import Application
+from monitor.core.batch import Tally
 from monitor.core.message import Offset, Position
-from monitor.core.model import Tally
 from monitor.core.settings.load import Settings
 from monitor.store.ledger.ledger import Ledger
 from tests.factories.answers import (

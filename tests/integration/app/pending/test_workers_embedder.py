@@ -10,8 +10,8 @@ import pytest
 
 from monitor.app.pending.workers import work_off
 from monitor.app.wiring.application import Application
+from monitor.core.batch import Tally
 from monitor.core.errors import Fatal
-from monitor.core.model import Tally
 from monitor.core.settings.load import Settings, load_settings
 from monitor.store.pending.queue import PendingQueue
 from tests.factories.answers import (

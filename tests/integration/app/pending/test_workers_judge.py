@@ -16,7 +16,7 @@ import pytest
 from monitor.app.pending import workers as working_off
 from monitor.app.pending.workers import work_off
 from monitor.app.wiring.application import Application
-from monitor.core.model import Tally
+from monitor.core.batch import Tally
 from monitor.core.settings.load import Settings, load_settings
 from tests.rig.ingest.consuming import consuming, settings_for
 from tests.rig.ingest.kafka_cluster import create_topic, new_topic_name, produce

@@ -8,8 +8,8 @@ import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, OffsetAndMetadata, TopicPartition
 from kafka.errors import KafkaError
 
+from monitor.core.batch import Tally
 from monitor.core.errors import Fatal, OutOfReach, WrongSettings
-from monitor.core.model import Tally
 from tests.rig.ingest.consuming import Consumer, answer, answers, consuming, settings_for
 from tests.rig.ingest.kafka_cluster import (
     committed_offsets,

@@ -11,7 +11,7 @@ from threading import Event
 
 import pytest
 
-from monitor.core.model import Tally
+from monitor.core.batch import Tally
 from monitor.ingest.kafka.dead_letter import DeadLetterGate
 from tests.rig.ingest.consuming import Consumer, answers, consumer_process, consuming, settings_for
 from tests.rig.ingest.kafka_cluster import create_topic, group_members, new_topic_name, produce

@@ -12,8 +12,8 @@ import pytest
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import Count, window_at
 from monitor.app.wiring.application import Application
+from monitor.core.batch import Tally
 from monitor.core.errors import Fenced, WrongSettings
-from monitor.core.model import Tally
 from monitor.ingest.kafka.span import Span
 from monitor.store.alert.explanations import ExplanationRows
 from monitor.store.ledger.offsets import ConsumerGroup

@@ -13,11 +13,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from monitor.core.batch import Tally
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.message import Offset
-from monitor.core.model import (
-    Tally,
-)
 from monitor.store import database as halted
 from monitor.store.interaction import writer as writing
 from monitor.store.interaction.writer import Writer

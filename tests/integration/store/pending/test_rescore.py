@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.core.model import Tally
+from monitor.core.batch import Tally
 from monitor.store.pending.finish import finish_assessed
 from tests.factories.answers import (
     an_assessment,

@@ -1,0 +1,47 @@
+"""The batch that one transaction stores, and the tally of what became of its messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from monitor.core.message import DeadLetter, Offset
+from monitor.core.model import Assessment, Interaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What one transaction stores. `received` counts the messages, and `offsets` say how far the source was read.
+
+    `pending` are interactions that cannot be assessed for now.
+    """
+
+    assessments: tuple[Assessment, ...]
+    dead_letters: tuple[DeadLetter, ...]
+    received: int
+    offsets: tuple[Offset, ...] = ()
+    pending: tuple[Interaction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """A ledger: received = assessed + duplicate + dead + pending."""
+
+    received: int = 0
+    assessed: int = 0
+    duplicate: int = 0
+    dead: int = 0
+    pending: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            received=self.received + other.received,
+            assessed=self.assessed + other.assessed,
+            duplicate=self.duplicate + other.duplicate,
+            dead=self.dead + other.dead,
+            pending=self.pending + other.pending,
+        )
+
+    @property
+    def balanced(self) -> bool:
+        """Whether every received message is accounted for."""
+        return self.received == self.assessed + self.duplicate + self.dead + self.pending
