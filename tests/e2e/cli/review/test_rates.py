@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[3] / "docs/quality/rates.md"
+DOCS = Path(__file__).parents[4] / "docs/quality/rates.md"
 NUMBER = 520  # enough for strata
 
 
