@@ -15,8 +15,9 @@ from threading import Lock
 from typing import Any
 
 from benchmarks.judge.ragas_answers import case_of, ragas_answer
-from monitor.assess.judge import answer_relevance, combined, context_relevance, faithfulness
+from monitor.assess.judge import combined
 from monitor.assess.judge.metric import Case
+from monitor.assess.judge.metrics import answer_relevance, context_relevance, faithfulness
 from monitor.assess.llm.exchange import Prompt
 from monitor.core.model import Document, Interaction
 from tests.servers.llm import ChatRequest

@@ -10,7 +10,7 @@ import pytest
 from monitor.assess.judge.combined import TOGETHER
 from monitor.assess.judge.judge import Judge
 from monitor.assess.judge.metric import Case
-from monitor.assess.judge.metrics import METRICS
+from monitor.assess.judge.registry import METRICS
 from monitor.assess.llm.exchange import NoAnswer, Spend
 from monitor.simulate.fakes.flow import ScriptedLanguageModel
 from tests.factories.assess.interactions import TableEmbedder

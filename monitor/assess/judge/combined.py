@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from monitor.assess.judge import faithfulness
-from monitor.assess.judge.answer_relevance import Similarities, mean_similarity
-from monitor.assess.judge.context_relevance import needed_share, sentence_block, sentences_of
 from monitor.assess.judge.inputs import missing
 from monitor.assess.judge.metric import Case, Outcome
+from monitor.assess.judge.metrics import faithfulness
+from monitor.assess.judge.metrics.answer_relevance import Similarities, mean_similarity
+from monitor.assess.judge.metrics.context_relevance import needed_share, sentence_block, sentences_of
 from monitor.assess.judge.model_verdicts import Statement, supported_share
 from monitor.assess.llm.exchange import Block, Form, Request, Spend, load_prompt
 

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from monitor.assess.judge.combined import PROMPT, TOGETHER, Combined, combined_outcomes, combined_request, shares
 from monitor.assess.judge.inputs import undefined
 from monitor.assess.judge.metric import Asker, Case, Judgement, Outcome
-from monitor.assess.judge.metrics import METRICS
+from monitor.assess.judge.registry import METRICS
 from monitor.assess.llm.exchange import NoAnswer, Reply, Request, Spend, prompts_hash
 from monitor.assess.ports import Embedder, LanguageModel
 from monitor.core.errors import WrongSettings

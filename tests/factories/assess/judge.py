@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from monitor.assess.embed.hashing import HashEmbedder
-from monitor.assess.judge import (
+from monitor.assess.judge import combined
+from monitor.assess.judge.judge import Judge
+from monitor.assess.judge.metric import Case
+from monitor.assess.judge.metrics import (
     answer_relevance,
-    combined,
     context_entity_recall,
     context_precision,
     context_recall,
@@ -17,9 +19,7 @@ from monitor.assess.judge import (
     faithfulness,
     summarization,
 )
-from monitor.assess.judge.judge import Judge
-from monitor.assess.judge.metric import Case
-from monitor.assess.judge.metrics import METRICS
+from monitor.assess.judge.registry import METRICS
 from monitor.assess.llm.exchange import Spend
 from monitor.simulate.fakes.flow import ScriptedLanguageModel
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.assess.judge.combined import combined_request
-from monitor.assess.judge.context_relevance import sentence_block, sentences_of
 from monitor.assess.judge.inputs import numbered
-from monitor.assess.judge.metrics import METRICS
+from monitor.assess.judge.metrics.context_relevance import sentence_block, sentences_of
+from monitor.assess.judge.registry import METRICS
 from monitor.assess.llm.exchange import Block
 from tests.factories.assess.judge import GOOD, PROMPTS, a_case, a_judge, scripted
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from monitor.assess.judge.combined import PROMPT, TOGETHER, shares
 from monitor.assess.judge.judge import Mode
-from monitor.assess.judge.metrics import METRICS
+from monitor.assess.judge.registry import METRICS
 from monitor.assess.llm.exchange import NoAnswer, Reply, Spend
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.sections import JudgeMetric, JudgeSettings

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.assess.judge.answer_relevance import mean_similarity
 from monitor.assess.judge.combined import Combined
-from monitor.assess.judge.context_entity_recall import Entities
-from monitor.assess.judge.context_precision import Verdicts as Usefulness
-from monitor.assess.judge.context_precision import average_precision
-from monitor.assess.judge.context_recall import Attribution
-from monitor.assess.judge.context_relevance import Choice, needed_share, sentences_of
-from monitor.assess.judge.faithfulness import Statements, Verdicts
-from monitor.assess.judge.metrics import METRICS
-from monitor.assess.judge.summarization import Questions, conciseness
-from monitor.assess.judge.summarization import Verdicts as Answers
+from monitor.assess.judge.metrics.answer_relevance import mean_similarity
+from monitor.assess.judge.metrics.context_entity_recall import Entities
+from monitor.assess.judge.metrics.context_precision import Verdicts as Usefulness
+from monitor.assess.judge.metrics.context_precision import average_precision
+from monitor.assess.judge.metrics.context_recall import Attribution
+from monitor.assess.judge.metrics.context_relevance import Choice, needed_share, sentences_of
+from monitor.assess.judge.metrics.faithfulness import Statements, Verdicts
+from monitor.assess.judge.metrics.summarization import Questions, conciseness
+from monitor.assess.judge.metrics.summarization import Verdicts as Answers
+from monitor.assess.judge.registry import METRICS
 from tests.factories.assess.judge import a_case, a_judge, scripted
 
 REASONS = {

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from monitor.assess.judge.answer_relevance import answer_relevance
-from monitor.assess.judge.context_entity_recall import context_entity_recall
-from monitor.assess.judge.context_precision import context_precision, context_utilization
-from monitor.assess.judge.context_recall import context_recall
-from monitor.assess.judge.context_relevance import context_relevance
-from monitor.assess.judge.faithfulness import faithfulness
 from monitor.assess.judge.metric import Metric
-from monitor.assess.judge.summarization import summarization_score
+from monitor.assess.judge.metrics.answer_relevance import answer_relevance
+from monitor.assess.judge.metrics.context_entity_recall import context_entity_recall
+from monitor.assess.judge.metrics.context_precision import context_precision, context_utilization
+from monitor.assess.judge.metrics.context_recall import context_recall
+from monitor.assess.judge.metrics.context_relevance import context_relevance
+from monitor.assess.judge.metrics.faithfulness import faithfulness
+from monitor.assess.judge.metrics.summarization import summarization_score
 
 METRICS: Final[Mapping[str, Metric]] = {
     "faithfulness": faithfulness,
