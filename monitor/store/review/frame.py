@@ -38,10 +38,11 @@ _SIZE = text("""
         count(*) FILTER (WHERE says IN ('supported', 'unsupported')) AS judged
     FROM frame
 """)
+# Of equal scores the id decides, not the place: otherwise a stratum would begin with those that are drawn first.
 _PARTED = text("""
     CREATE TEMP TABLE parted ON COMMIT DROP AS
     SELECT f.*, width_bucket(f.rank, CAST(:ends AS bigint[])) AS stratum
-    FROM (SELECT *, row_number() OVER (ORDER BY score DESC, place) - 1 AS rank FROM frame) f
+    FROM (SELECT *, row_number() OVER (ORDER BY score DESC, id COLLATE "C") - 1 AS rank FROM frame) f
 """)
 _CELLS = text("SELECT stratum, says, count(*) AS size, min(score) AS lowest FROM parted GROUP BY 1, 2")
 # The first answers of each part that can be read; so many more are looked at as may be erased.

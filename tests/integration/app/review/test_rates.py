@@ -74,7 +74,7 @@ def test_anybody_with_the_frame_and_the_seed_draws_the_same_again(application, w
     ids = [f"q-{n:03}" for n in range(NUMBER)]
     places = [sha256(f"{plan.seed}\nsupport-bot\n{id_}".encode()).digest() for id_ in ids]
     assert plan.frame == sha256(b"".join(sorted(places))).hexdigest()
-    ranked = sorted(ids, key=lambda id_: (-score(int(id_[2:])), places[ids.index(id_)]))
+    ranked = sorted(ids, key=lambda id_: (-score(int(id_[2:])), id_))
     drawn, first = [], 0
     for part, size in enumerate(sizes(NUMBER)):
         stratum = ranked[first : first + size]
