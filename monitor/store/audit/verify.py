@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
-from multiprocessing import get_context
 from typing import TypeAlias
 
 import psycopg
@@ -35,10 +32,11 @@ from monitor.store.audit.checks.cross import (
 )
 from monitor.store.audit.checks.ranges import RANGE, RangeResult, RangeTask, check_range
 from monitor.store.audit.checks.tree import TreeCheck
+from monitor.store.audit.range_pool import in_worker, range_pool
 from monitor.store.audit.recovery import SealedRecovery, read_recoveries
 from monitor.store.audit.tree import tree_size
 from monitor.store.audit_queue import Kind, driver
-from monitor.store.database import plain_url, retriable
+from monitor.store.database import retriable
 
 WitnessedRoots: TypeAlias = Mapping[int, Sequence[tuple[str, bytes]]]  # by tree size: witness and root
 _SNAPSHOT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -91,7 +89,7 @@ def verify(
         if processes == 1:
             return verify_within(connection, keys, queue_key, start=start, notes=notes)
         accounts = read_accounts(connection, queue_key)
-        with _pool(engine, connection, processes, accounts) as pool:
+        with range_pool(engine, connection, processes, accounts) as pool:
             return _verified(connection, keys, queue_key, accounts, start=start, notes=notes, pool=pool)
 
 
@@ -138,7 +136,7 @@ def _verified(
         known.setdefault(sealed.index, []).append((f"the recovery, leaf {sealed.index},", root))
     tasks = list(_tasks(first, size, known, tuple(keys), queue_key))
     here = (check_range(raw, task, accounts) for task in tasks)
-    results: Iterable[RangeResult] = here if pool is None else pool.map(_in_worker, tasks)
+    results: Iterable[RangeResult] = here if pool is None else pool.map(in_worker, tasks)
     queue = check_queue(connection, queue_key, adopting=_is_adopting(raw))
     findings += queue.findings
     findings += [] if queue.backfilling else unsealed(connection)
@@ -272,35 +270,3 @@ def _outside(connection: Connection, size: int) -> Iterator[Finding]:
             f"leaf {index} comes before the first leaf" if index < 0 else f"leaf {index} is far behind the others"
         )
         yield Finding(fault=Fault.LEAF, index=index, sentence=sentence)
-
-
-@contextmanager
-def _pool(engine: Engine, connection: Connection, processes: int, accounts: Accounts) -> Iterator[ProcessPoolExecutor]:
-    """Processes whose connections see the same snapshot as `connection`."""
-    snapshot = connection.scalar(text("SELECT pg_export_snapshot()"))
-    url = plain_url(engine.url.render_as_string(hide_password=False).replace("+psycopg", "", 1))
-    given = (url, snapshot, accounts)
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_open, initargs=given)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-_worker: list[tuple[psycopg.Connection, Accounts]] = []  # what this process works with, where it belongs to the pool
-_ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000  # collecting more often gains nothing: rows and records have no cycles
-
-
-def _open(url: str, snapshot: str, accounts: Accounts) -> None:
-    gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)
-    connection = psycopg.connect(url, options="-c timezone=UTC", autocommit=False)
-    connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-    connection.read_only = True
-    connection.execute(f"SET TRANSACTION SNAPSHOT '{snapshot}'")
-    _worker.append((connection, accounts))
-
-
-def _in_worker(task: RangeTask) -> RangeResult:
-    connection, accounts = _worker[0]
-    with retriable():
-        return check_range(connection, task, accounts)
