@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from monitor.cli.opening import opened
-from monitor.cli.terminal import AsJson, actor, point_in_time, print_json, text_of
+from monitor.cli.terminal import AsJson, actor, plural, point_in_time, print_json, text_of
 from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
 
@@ -96,6 +96,7 @@ def review_plan(
             by=who,
             now=now,
         )
+        earlier = application.plans.drawn(plan) - 1
     if as_json:
         print_json(plan_json(plan))
         return
@@ -107,6 +108,8 @@ def review_plan(
     typer.echo(f"{METHODS[plan.draw]}; seed {plan.seed}")
     if plan.draw is Draw.RANDOM and not guaranteed:
         typer.echo(f"at random from all, since there are fewer than {FEWEST} answers")
+    if earlier:
+        typer.echo(f"it replaces {plural(earlier, 'earlier plan')} for this period")
     for line in next_steps(plan.app, period):
         typer.echo(readable(line))
 

@@ -55,6 +55,7 @@ class PeriodRates:
     once: int = 0  # items with a negative label by one person only
     gone: int = 0
     drawn: int = 1  # plans for this period, of which the newest counts
+    over: bool = True  # whether the period has ended
     thumbs: Mapping[str, int] = field(default_factory=dict)  # of end users, `up` and `down`
     others: Sequence[Period] = ()
 

@@ -130,7 +130,11 @@ def _without_plan(known: PeriodRates) -> Iterator[str]:
     if known.others:
         periods = "; ".join(period_words(period) for period in known.others[:3])
         yield f"there are labels for other periods, and they say nothing about this one: {periods}"
-    if known.counts.total:
+    if not known.counts.total:
+        yield "no answers of this app are stored in this period"
+    elif not known.over:
+        yield "the true rate is not known; answers to label can be drawn once the period is over"
+    else:
         yield f"the true rate is not known; draw answers to label: {plan_command(known.app, known.period)}"
 
 

@@ -175,12 +175,15 @@ class Plans:
         return dict(found)
 
     def open(self, app: str | None, now: datetime) -> list[tuple[Plan, dict[tuple[str, str], dict[str, Verdict]]]]:
-        """The newest plan of each period of the app, or of every app, with its labels; none older than `OPEN_FOR`."""
+        """The newest plan of each period of the app, or of every app, with its labels, the last one first.
+
+        Without plans older than `OPEN_FOR`.
+        """
         newest = select(func.max(_plan.number)).where(_plan.made_at > now - OPEN_FOR)
         newest = newest.group_by(_plan.app, _plan.since, _plan.until)
         if app is not None:
             newest = newest.where(_plan.app == app)
-        query = select(review_plan).where(_plan.number.in_(newest)).order_by(_plan.number)
+        query = select(review_plan).where(_plan.number.in_(newest)).order_by(_plan.number.desc())
         with retriable(), self._engine.connect() as connection:
             plans = [
                 _plan_of(dict(row), _items(connection, row["number"])) for row in connection.execute(query).mappings()

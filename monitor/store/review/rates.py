@@ -39,7 +39,17 @@ def known_rates(
             counts = counted.get(name, Verdicts())
             others = [Period(since=since, until=until) for since, until in plans.periods(name)]
             given = thumbs(engine, name, wanted.since, wanted.until)
-            found.append(PeriodRates(app=name, period=wanted, counts=counts, rates={}, others=others, thumbs=given))
+            found.append(
+                PeriodRates(
+                    app=name,
+                    period=wanted,
+                    counts=counts,
+                    rates={},
+                    others=others,
+                    thumbs=given,
+                    over=wanted.until <= now,
+                )
+            )
         else:
             found.append(planned_rates(engine, overview, plan))
     return found

