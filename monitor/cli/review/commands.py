@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +12,7 @@ import typer
 from rich.console import Console
 
 from monitor.cli.opening import opened
-from monitor.cli.review.rates import review_import, review_plan
+from monitor.cli.review.rates import keep_labels, review_import, review_plan
 from monitor.cli.terminal import AsJson, actor, duration, print_json, text_of
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
@@ -122,19 +121,11 @@ def review_label(
 
     Your newest label of an interaction counts; the earlier ones stay on record.
     """
-    from monitor.app.review import label
-
     if bool(words) == (file is not None):
         raise WrongSettings("give interactions as APP/ID and then the label, or --file")
     who = actor(by)
     wishes = _from_words(words, who, note) if words else _from_file(file, who, note)
-    with opened() as application:
-        done = label(application.reviews, wishes, now=application.now())
-    if as_json:
-        print_json(asdict(done))
-        return
-    unchanged = f"; {done.unchanged} had this label already" if done.unchanged else ""
-    typer.echo(f"{done.stored} labelled{unchanged}; {done.at_random} of them drawn at random")
+    keep_labels(wishes, as_json=as_json)
 
 
 @review_app.command("export")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +18,7 @@ from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
+    from monitor.app.review import Wish
     from monitor.review.rates.period import Period
 
 LABELS, MOST_LABELS = 100, 5_000
@@ -122,19 +124,25 @@ def review_import(
 ) -> None:
     """Store labels that were given elsewhere, from lines with `app`, `id`, `label` and `by`; all or none."""
     from monitor.app.label_file import from_csv, from_json_lines
-    from monitor.app.review import label
 
     who = actor(by)
     with nullcontext(sys.stdin) if path == Path("-") else text_of(path) as lines:
         read = from_csv if path.suffix.lower() == ".csv" else from_json_lines
         wishes = read(lines, by=who)
+    keep_labels(wishes, as_json=as_json)
+
+
+def keep_labels(wishes: Sequence[Wish], *, as_json: bool) -> None:
+    """Stores labels, all or none, and prints how many were new."""
+    from monitor.app.review import label
+
     with opened() as application:
         done = label(application.reviews, wishes, now=application.now())
     if as_json:
         print_json(asdict(done))
         return
     unchanged = f"; {done.unchanged} had this label already" if done.unchanged else ""
-    typer.echo(f"{done.stored} labelled{unchanged}")
+    typer.echo(f"{done.stored} labelled{unchanged}; {done.at_random} of them drawn at random")
 
 
 def period_between(start: str | None, end: str | None) -> Period:

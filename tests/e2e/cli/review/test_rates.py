@@ -48,7 +48,7 @@ def test_labels_make_a_rate_known_and_an_auditor_finds_the_same(filled, tmp_path
 
     rows = ["app,id,label,by", *(f"support-bot,{item['id']},{verdict(item)},ann" for item in plan["items"])]
     Path(tmp_path / "labels.csv").write_text("\n".join(rows), encoding="utf-8")
-    assert monitor.run("review", "import", "labels.csv").stdout == "60 labelled\n"
+    assert monitor.run("review", "import", "labels.csv").stdout.startswith("60 labelled; ")
     told = monitor.run(*printed_command(made.stdout, "rates"))
     assert "60 of 60" in told.stdout
     assert "plan 2" in told.stdout
