@@ -153,7 +153,7 @@ def renamed(engine: Engine, app: str, number: int) -> str:
     """Gives the app another name, and thereby another random sample of the judge; returns the name."""
     name = f"{app.partition('#')[0]}#{number}"
     with engine.begin() as connection:
-        for table in ("assessment", "review", "judgement"):
+        for table in ("interaction", "assessment", "review", "judgement"):
             connection.execute(text(f"UPDATE {table} SET app = :name WHERE app = :app"), {"name": name, "app": app})
     return name
 
