@@ -12,19 +12,16 @@ a temporary folder. Goal: all of 1,000 attacks found and named, no finding in 1,
 from __future__ import annotations
 
 import logging
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 from random import Random
 
-import psycopg
 from sqlalchemy import Engine
 from sqlalchemy.engine import make_url
 
+from benchmarks.databases import temporary_database
 from benchmarks.figures import finish, options
 from monitor.store.database import connect
-from monitor.store.embedded_postgres import embedded_database
 from monitor.store.migrate import migrate
 from tests.rig.store.databases import Databases
 from tests.rig.store.history import Attacker, History
@@ -65,12 +62,7 @@ def main() -> None:
     asked = options(__doc__, short=f"{TRIALS[True]} trials of each kind")
     logging.disable(logging.WARNING)  # the sealer names each forged entry
     trials = TRIALS[asked.short]
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o711)  # so that root's database lies in it too
-        url = embedded_database(Path(folder))
-        with psycopg.connect(url, autocommit=True) as server:  # its data need not outlive a crash
-            server.execute("ALTER SYSTEM SET fsync = off")
-            server.execute("SELECT pg_reload_conf()")
+    with temporary_database() as url:
         databases = Databases(url)
         made = databases.make()
         engine = connect(made, queue_key=lambda: QUEUE_KEY)

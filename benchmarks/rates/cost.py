@@ -21,6 +21,7 @@ from benchmarks.rates.run import KEY
 from benchmarks.web.rows import DAYS, make
 from benchmarks.web.run import database
 from monitor.review.rates.period import Period
+from monitor.review.rates.plan import PlanRequest
 from monitor.store.database import connect
 from monitor.store.interaction.overview import OverviewStore
 from monitor.store.migrate import migrate
@@ -54,23 +55,14 @@ def main() -> None:
         counted = overview.totals(period.since, period.until)
         app = max(counted, key=lambda name: counted[name].total)
 
-        def draw() -> None:
-            plans.make(
-                app,
-                period.since,
-                period.until,
-                labels=100,
-                guaranteed=False,
-                judge_share=0.05,
-                by="benchmark",
-                now=now,
-            )
-
+        request = PlanRequest(
+            app=app, since=period.since, until=period.until, labels=100, guaranteed=False, judge_share=0.05
+        )
         figures = {
             "answers": sum(counts.total for counts in counted.values()),
             "apps": len(counted),
             "answers_of_app": counted[app].total,
-            "plan": timed(draw),
+            "plan": timed(lambda: plans.make(request, by="benchmark", now=now)),
             "rates": timed(lambda: known_rates(engine, overview, None, period, now)),
             "rates_of_app": timed(lambda: known_rates(engine, overview, app, None, now)),
         }

@@ -21,28 +21,25 @@ the bad answers that score low. Each plan has a random sample of the judge's of 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import sqrt
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import psycopg
 from sqlalchemy import Engine, text
 
+from benchmarks.databases import temporary_database
 from benchmarks.figures import finish, options
 from benchmarks.labelled import DEV, TEST, assess, cached_pipeline, read
 from monitor.core.batch import Batch
 from monitor.core.model import Assessment, Interaction, Verdict
 from monitor.core.proportions import wilson
 from monitor.review.rates.estimate import Labels, rate
-from monitor.review.rates.plan import Plan
+from monitor.review.rates.plan import Plan, PlanRequest
 from monitor.store.database import connect
-from monitor.store.embedded_postgres import embedded_database
 from monitor.store.interaction.writer import Writer
 from monitor.store.migrate import migrate
 from monitor.store.review.plans import Plans
@@ -168,16 +165,10 @@ def figures(
     for turn in range(number):
         if share:
             app = renamed(engine, app, turn)
-        plan = plans.make(
-            app,
-            SINCE,
-            UNTIL,
-            labels=max(labels),
-            guaranteed=False,
-            judge_share=share,
-            by="benchmark",
-            now=UNTIL,
+        request = PlanRequest(
+            app=app, since=SINCE, until=UNTIL, labels=max(labels), guaranteed=False, judge_share=share
         )
+        plan = plans.make(request, by="benchmark", now=UNTIL)
         if plan is None:
             raise SystemExit(f"{app} has no answers")
         given = plans.labels(plan)
@@ -209,12 +200,7 @@ def wilson_width(base: float, labels: int) -> float:
 @contextmanager
 def database() -> Iterator[Engine]:
     """An embedded PostgreSQL in a temporary folder, migrated."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o711)  # so that root's database lies in it too
-        url = embedded_database(Path(folder))
-        with psycopg.connect(url, autocommit=True) as server:  # its data need not outlive a crash
-            server.execute("ALTER SYSTEM SET fsync = off")
-            server.execute("SELECT pg_reload_conf()")
+    with temporary_database() as url:
         engine = connect(url, queue_key=lambda: KEY)
         try:
             migrate(engine)

@@ -6,40 +6,20 @@ from datetime import datetime
 
 from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import moment
-from monitor.review.rates.period import Period
-from monitor.review.rates.plan import Plan
+from monitor.review.rates.plan import Plan, PlanRequest
 from monitor.store.review.plans import Plans
 
 
-def make_plan(
-    plans: Plans,
-    app: str,
-    period: Period,
-    *,
-    labels: int,
-    guaranteed: bool,
-    judge_share: float,
-    by: str,
-    now: datetime,
-) -> Plan:
+def make_plan(plans: Plans, request: PlanRequest, *, by: str, now: datetime) -> Plan:
     """Draws and stores a plan for a period that has ended.
 
     Raises:
         WrongSettings: the period has not ended, or the app has no assessed answers in it.
     """
-    if period.until > now:
+    if request.until > now:
         raise WrongSettings(f"the period ends in the future, and labels are drawn once; it is {moment(now)} now")
-    plan = plans.make(
-        app,
-        period.since,
-        period.until,
-        labels=labels,
-        guaranteed=guaranteed,
-        judge_share=judge_share,
-        by=by,
-        now=now,
-    )
+    plan = plans.make(request, by=by, now=now)
     if plan is None:
-        span = f"from {moment(period.since)} to {moment(period.until)}"
-        raise WrongSettings(f"no assessed answers of the app {app!r} are stored {span}")
+        span = f"from {moment(request.since)} to {moment(request.until)}"
+        raise WrongSettings(f"no assessed answers of the app {request.app!r} are stored {span}")
     return plan

@@ -6,19 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
 
 from monitor.assess.reference import ALPHA, LEAST_SCORES, ranks
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
-from monitor.store.reference.draw import Period
+from monitor.core.proportions import CONFIDENCE
+from monitor.store.reference.draw import ReferencePeriod
 from monitor.store.reference.frozen import FrozenReference
 from monitor.store.reference.references import ReferenceStore
 
 QUANTILES = (0.1, 0.5, 0.9, 0.95, 0.99)
 COMPARED_AT = (0.01, 0.05, ALPHA)
-_Z = 1.959963984540054  # 97.5 % quantile of the standard normal distribution
+_Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 
 class State(StrEnum):
@@ -123,7 +125,7 @@ def chosen(store: ReferenceStore, hash_: str) -> ListedReference:
     raise WrongSettings(f"several references begin with {hash_!r}: {', '.join(one.hash for one in found)}")
 
 
-def later_scores(store: ReferenceStore, of: FrozenReference, period: Period) -> LaterScores:
+def later_scores(store: ReferenceStore, of: FrozenReference, period: ReferencePeriod) -> LaterScores:
     """The scores of a later period, of the model and topic of a reference, with what people labelled self-generated.
 
     Raises:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from monitor.app.reference import Comparison
-    from monitor.store.reference.draw import Period
+    from monitor.store.reference.draw import ReferencePeriod
     from monitor.store.reference.frozen import FrozenReference
 
 reference_app = typer.Typer(
@@ -197,19 +197,19 @@ def _print_highest(found: Sequence[Mapping[str, object]], *, as_json: bool) -> N
     typer.echo("read each with `monitor explain ID`, label it with `monitor review label APP/ID LABEL`, then freeze")
 
 
-def _period(app: str, start: str | None, end: str | None, model: str | None, *, now: datetime) -> Period:
+def _period(app: str, start: str | None, end: str | None, model: str | None, *, now: datetime) -> ReferencePeriod:
     """The period of the options: without --from, `USUAL_SPAN` before its end.
 
     Raises:
         WrongSettings: a time cannot be read, or the period is empty.
     """
-    from monitor.store.reference.draw import Period
+    from monitor.store.reference.draw import ReferencePeriod
 
     until = now if end is None else point_in_time(end, "--to")
     since = until - USUAL_SPAN if start is None else point_in_time(start, "--from")
     if since >= until:
         raise WrongSettings(f"--from {since:%Y-%m-%d %H:%M} is not before --to {until:%Y-%m-%d %H:%M}")
-    return Period(app=app, since=since, until=until, model=model)
+    return ReferencePeriod(app=app, since=since, until=until, model=model)
 
 
 def _comparison_json(compared: Comparison) -> dict[str, object]:

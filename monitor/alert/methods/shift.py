@@ -26,7 +26,7 @@ from monitor.alert.methods.ranks import (
 from monitor.alert.methods.watch import Watch, added, begun
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
-from monitor.alert.window import HOUR, MINUTE, Counts, Observation, Outcome, Span, window_at
+from monitor.alert.window import HOUR, MINUTE, Counts, Observation, Outcome, Span
 from monitor.core.duration import spelled
 from monitor.core.proportions import wilson
 
@@ -46,7 +46,7 @@ class Shift(Method):
     """Breaching from when the evidence for worse answers reaches its line, until it is gone, at most for a week.
 
     As long as answers do not change, a false alarm comes once in `false_alarm_every` on average, or more rarely, for
-    each source. It needs no target. `window` is for display only.
+    each source. It needs no target. After a `window` without an answer it has no data.
     """
 
     name: ClassVar[str] = "shift"
@@ -81,8 +81,8 @@ class Shift(Method):
 
     @override
     def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
-        """The display window."""
-        return (window_at(now, self.window, timedelta()),)
+        """None: answers are read one by one."""
+        return ()
 
     @override
     def observe(

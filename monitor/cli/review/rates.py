@@ -81,28 +81,27 @@ def review_plan(
     from monitor.app.rates import make_plan
     from monitor.app.wiring.models import sampling
     from monitor.review.rates.period import Period
-    from monitor.review.rates.plan import FEWEST, Draw
+    from monitor.review.rates.plan import FEWEST, Draw, PlanRequest
     from monitor.review.rates.presentation import METHODS, next_steps, period_words, plan_json
     from monitor.store.review.rates import SPAN
 
     who = actor(by)
     with opened() as application:
         now = application.now()
-        plan = make_plan(
-            application.plans,
-            app_name,
-            Period.last(SPAN, now) if start is None and end is None else period_between(start, end),
+        period = Period.last(SPAN, now) if start is None and end is None else period_between(start, end)
+        request = PlanRequest(
+            app=app_name,
+            since=period.since,
+            until=period.until,
             labels=labels,
             guaranteed=guaranteed,
             judge_share=sampling(application.settings.judge).of(app_name).random_share,
-            by=who,
-            now=now,
         )
+        plan = make_plan(application.plans, request, by=who, now=now)
         earlier = application.plans.drawn(plan) - 1
     if as_json:
         print_json(plan_json(plan))
         return
-    period = Period(since=plan.since, until=plan.until)
     typer.echo(
         f"plan {plan.number}: {len(plan.items)} of {plan.answers:,} answers of {readable(plan.app)}, "
         f"{period_words(period)}"

@@ -24,6 +24,22 @@ class Draw(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRequest:
+    """What a person asks for: at most `labels` of the app's answers of [since, until).
+
+    `guaranteed` draws at random from all answers. `judge_share` is the share of answers, in [0, 1], that the judge
+    reads by chance alone.
+    """
+
+    app: str
+    since: datetime
+    until: datetime
+    labels: int
+    guaranteed: bool
+    judge_share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """One part of the frame, from which its own number of answers is drawn at random.
 

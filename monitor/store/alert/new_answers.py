@@ -25,6 +25,16 @@ COLLECTED = timedelta(minutes=30)  # how long the answers of a conversation are 
 AHEAD = timedelta(minutes=5)  # a time further ahead is of a clock that was set back: that conversation waits no longer
 KEPT, MOST_KEPT = timedelta(days=7), 500_000  # answers in the list; a question answered alike is in it once
 _LIMITS = {"most": MOST_LISTED, "turns": MOST_TURNS, "longest": LONGEST_LABEL}
+# What is listed of an interaction `i`: its labels, and what it shares with others of its conversation, or its wording.
+LISTED = """
+    left(i.environment, :longest) AS environment, left(coalesce(i.model, ''), :longest) AS model,
+    left(coalesce(i.tags ->> 'topic', ''), :longest) AS topic,
+    hashtextextended(i.app || chr(31) || nullif(i.conversation_id, ''), 0) AS conversation,
+    hashtextextended(
+        i.app || chr(31) || i.environment || chr(31) || coalesce(i.model, '') || chr(31)
+        || i.question || chr(31) || i.answer, 0
+    ) AS same
+"""
 _PROGRESS = """
     SELECT transaction_id, app, id, since FROM new_answer_progress FOR UPDATE
 """
@@ -47,15 +57,7 @@ _LIST = """
     ), worded AS (
         SELECT f.*, i.*, row_number() OVER (PARTITION BY i.conversation ORDER BY f.transaction_id, f.id) AS turn
         FROM fresh f CROSS JOIN LATERAL (
-            SELECT left(i.environment, :longest) AS environment,
-                left(coalesce(i.model, ''), :longest) AS model,
-                left(coalesce(i.tags ->> 'topic', ''), :longest) AS topic,
-                hashtextextended(i.app || chr(31) || nullif(i.conversation_id, ''), 0) AS conversation,
-                hashtextextended(
-                    i.app || chr(31) || i.environment || chr(31) || coalesce(i.model, '') || chr(31)
-                    || i.question || chr(31) || i.answer, 0
-                ) AS same
-            FROM interaction i
+            SELECT {listed} FROM interaction i
             WHERE i.app = f.app AND i.id = f.id AND i.occurred_at = f.occurred_at AND i.stored_at >= :since OFFSET 0
         ) i
     ), added AS (
@@ -131,13 +133,9 @@ class NewAnswerList:
                 # The database was restored elsewhere, where transactions are counted anew. Answers of before are
                 # passed over: their numbers will come again.
                 stand |= {"transaction_id": ended, "app": "", "id": "", "since": now}
-            last = (
-                connection.execute(
-                    text(_LIST.format(score=SCORE_BEFORE_JUDGE)), {**stand, "horizon": ended, "now": now, **_LIMITS}
-                )
-                .mappings()
-                .first()
-            )
+            listing = text(_LIST.format(score=SCORE_BEFORE_JUDGE, listed=LISTED))
+            limits = {"horizon": ended, "now": now, **_LIMITS}
+            last = connection.execute(listing, {**stand, **limits}).mappings().first()
             if last is None or last["read"] < MOST_LISTED:
                 stand |= {"transaction_id": ended, "app": "", "id": ""}
             else:

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, text
 from monitor.alert.answers import ListedAnswer, chance_of
 from monitor.alert.signal import Signal
 from monitor.alert.window import Span
-from monitor.store.alert.new_answers import COLLECTED, LONGEST_LABEL, MOST_TURNS
+from monitor.store.alert.new_answers import COLLECTED, LISTED, LONGEST_LABEL, MOST_TURNS
 from monitor.store.database import bounded
 from monitor.store.tables.interactions import SCORE_BEFORE_JUDGE
 
@@ -20,12 +20,7 @@ _PIECE = timedelta(days=1)  # that one statement reads
 _STORED = """
     SELECT a.app, a.id, a.occurred_at, CAST({value} AS double precision) AS value, i.*
     FROM assessment a CROSS JOIN LATERAL (
-        SELECT left(i.environment, :longest) AS environment, left(coalesce(i.model, ''), :longest) AS model,
-            left(coalesce(i.tags ->> 'topic', ''), :longest) AS topic,
-            i.app || chr(31) || nullif(i.conversation_id, '') AS conversation,
-            hashtextextended(i.app || chr(31) || i.environment || chr(31) || coalesce(i.model, '') || chr(31)
-                || i.question || chr(31) || i.answer, 0) AS same
-        FROM interaction i
+        SELECT {listed} FROM interaction i
         WHERE i.app = a.app AND i.id = a.id AND i.occurred_at = a.occurred_at OFFSET 0
     ) i
     WHERE a.live AND a.occurred_at >= :first AND a.occurred_at < :last AND {value} IS NOT NULL {conditions}
@@ -50,7 +45,7 @@ def stored_answers(
     """
     chosen = {label: list(values) for label, values in selector.items() if values}
     conditions = " ".join(f"AND {_COLUMNS[label]} = ANY(CAST(:of_{label} AS text[]))" for label in chosen)
-    query = text(_STORED.format(value=_VALUES[signal.name], conditions=conditions))
+    query = text(_STORED.format(listed=LISTED, value=_VALUES[signal.name], conditions=conditions))
     values: dict[str, Any] = {f"of_{label}": allowed for label, allowed in chosen.items()}
     rows: list[Mapping[str, Any]] = []
     end = span.end
@@ -71,7 +66,7 @@ def in_units(rows: Sequence[Mapping[str, Any]]) -> list[ListedAnswer]:
     `rows` are in the order of time, with the columns that the query above gives.
     """
     seen: set[int] = set()
-    begun: dict[str, tuple[datetime, int]] = {}  # when a conversation began, and how many of its answers count
+    begun: dict[int, tuple[datetime, int]] = {}  # when a conversation began, and how many of its answers count
     units: dict[object, list[tuple[datetime, Mapping[str, Any]]]] = {}
     for number, row in enumerate(rows):
         if row["same"] in seen:

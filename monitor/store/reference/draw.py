@@ -59,7 +59,7 @@ _OF_MODEL = "AND coalesce(i.model, '') = :model"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Period:
+class ReferencePeriod:
     """The live answers of `app` in [since, until), of one `model` if it is given ('' for answers that name none)."""
 
     app: str
@@ -103,7 +103,7 @@ class UsualAnswers:
         return len(self.kept) + self.labelled + self.repeated + self.other_profile
 
 
-def draw(engine: Engine, period: Period) -> Draw:
+def draw(engine: Engine, period: ReferencePeriod) -> Draw:
     """Draws from the period.
 
     Raises:
@@ -114,7 +114,7 @@ def draw(engine: Engine, period: Period) -> Draw:
         return _drawn(connection, period)
 
 
-def _drawn(connection: Connection, period: Period) -> Draw:
+def _drawn(connection: Connection, period: ReferencePeriod) -> Draw:
     values: dict[str, object] = {
         "key": CHANCE_KEY,
         "app": period.app,

@@ -79,7 +79,7 @@ class FrozenReference:
         }
 
     def row(self) -> dict[str, Any]:
-        """The row of the table."""
+        """The columns of the table `reference`, with the hash and the SHA-256 of what is frozen."""
         own = {name: getattr(self, name) for name in self.__slots__}
         digest = self.sha256
         return {**own, "scores": list(self.scores), "sha256": digest, "hash": digest[:HASH_DIGITS]}

@@ -15,7 +15,7 @@ from monitor.assess.reference import LEAST_SCORES
 from monitor.core.errors import WrongSettings
 from monitor.store.audit_queue import queue_act
 from monitor.store.database import bounded, retriable
-from monitor.store.reference.draw import MOST_SCORES, Draw, DrawnAnswer, Period, UsualAnswers, draw, usual
+from monitor.store.reference.draw import MOST_SCORES, Draw, DrawnAnswer, ReferencePeriod, UsualAnswers, draw, usual
 from monitor.store.reference.frozen import FrozenReference, frozen_of, shortest
 from monitor.store.tables.reference import reference
 
@@ -45,7 +45,7 @@ class ReferenceStore:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def freeze(self, period: Period, *, by: str, now: datetime) -> Freezing:
+    def freeze(self, period: ReferencePeriod, *, by: str, now: datetime) -> Freezing:
         """Freezes a new version for each model of the period with enough answers, and for each of its topics.
 
         All are stored and queued for the audit trail in one transaction.
@@ -80,14 +80,14 @@ class ReferenceStore:
                 queue_act(connection, one.act(stored_as=one.hash))
         return Freezing(frozen=made, too_few=too_few)
 
-    def highest(self, period: Period, most: int) -> list[DrawnAnswer]:
+    def highest(self, period: ReferencePeriod, most: int) -> list[DrawnAnswer]:
         """The answers that would be frozen with the highest scores, the highest first: people should read them."""
         kept: list[DrawnAnswer] = []
         for _, answers in _by(draw(self._engine, period).drawn, "model"):
             kept += usual(answers, profile_of(answers)).kept[:MOST_SCORES]
         return sorted(kept, key=attrgetter("score"), reverse=True)[:most]
 
-    def scores(self, period: Period, *, topic: str, profile: tuple[str, str]) -> list[float]:
+    def scores(self, period: ReferencePeriod, *, topic: str, profile: tuple[str, str]) -> list[float]:
         """The ascending scores of a period under a profile, of one topic ('': all), drawn as for a reference.
 
         Answers that people labelled *self-generated* count too.
@@ -175,7 +175,7 @@ def _in_force() -> Any:
     return and_(tuple_(_r.app, _r.model, _r.version).in_(newest))
 
 
-def _refusal(period: Period, found: Draw) -> str:
+def _refusal(period: ReferencePeriod, found: Draw) -> str:
     """Why nothing can be frozen, with the number of answers of the model that has most."""
     of = f" by the model {period.model}" if period.model else ""
     where = f"{period.app}{of} from {period.since:%Y-%m-%d %H:%M} to {period.until:%Y-%m-%d %H:%M} UTC"

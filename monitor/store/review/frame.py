@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ from sqlalchemy import Connection, Row, text
 
 from monitor.assess.judge.word import SUPPORTED, UNSUPPORTED
 from monitor.review.rates import judged, strata
-from monitor.review.rates.plan import Draw, Item, Part, turns, way
+from monitor.review.rates.plan import Draw, Item, Part, PlanRequest, turns, way
 from monitor.store.tables.interactions import SCORE_BEFORE_JUDGE
 
 # An answer's place is a hash of seed, app and id: nobody who made the answers could foresee it, and anyone who has the
@@ -69,37 +68,25 @@ class Drawn(NamedTuple):
     items: list[Item]
 
 
-def draw_labels(
-    connection: Connection,
-    app: str,
-    since: datetime,
-    until: datetime,
-    *,
-    labels: int,
-    guaranteed: bool,
-    judge_share: float,
-    seed: str,
-) -> Drawn:
-    """Draws at most `labels` of the app's answers of [since, until), in the caller's transaction, and only reads.
+def draw_labels(connection: Connection, request: PlanRequest, seed: str) -> Drawn:
+    """Draws the answers to label, in the caller's transaction, and only reads.
 
     Erased answers belong to the frame, and are passed over in the draw.
-
-    `judge_share` is the share of answers, in [0, 1], that the judge reads by chance alone. `guaranteed` draws at random
-    from all answers.
     """
-    below = _WHOLE if judge_share >= 1 else int(judge_share * 2**64).to_bytes(8, "big")
-    period = {"app": app, "since": since, "until": until}
+    share, app = request.judge_share, request.app
+    below = _WHOLE if share >= 1 else int(share * 2**64).to_bytes(8, "big")
+    period = {"app": app, "since": request.since, "until": request.until}
     connection.execute(
         text(_FRAME.format(score=SCORE_BEFORE_JUDGE)),
         {**period, "seed": seed, "below": below, "unsupported": UNSUPPORTED, "supported": SUPPORTED},
     )
     size = connection.execute(_SIZE).one()
-    draw = way(size.answers, size.judged, labels, guaranteed=guaranteed)
+    draw = way(size.answers, size.judged, request.labels, guaranteed=request.guaranteed)
     cuts = {Draw.STRATA: strata.BY_SCORE, Draw.JUDGE: judged.BY_SCORE, Draw.RANDOM: (1.0,)}[draw]
     ends = list(accumulate(strata.sizes(size.answers, cuts)))[:-1]
     connection.execute(_PARTED, {"ends": ends})
     parts = _parts(connection.execute(_CELLS).all(), by_judge=draw is Draw.JUDGE)
-    order = turns(draw, parts, labels)
+    order = turns(draw, parts, request.labels)
     places = {(part.stratum, part.says): number for number, part in enumerate(parts)}
     most = max(Counter(order).values(), default=0)
     drawn: dict[int, list[Row[Any]]] = {}

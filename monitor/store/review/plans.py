@@ -9,12 +9,12 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, insert, select, text
+from sqlalchemy import Connection, Engine, Select, func, insert, select, text
 
 from monitor.core.model import Verdict
 from monitor.review.draw import Offer
 from monitor.review.label import Drawn
-from monitor.review.rates.plan import Draw, Item, Part, Plan
+from monitor.review.rates.plan import Draw, Item, Part, Plan, PlanRequest
 from monitor.review.rates.queue import open_items
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
@@ -59,39 +59,19 @@ class Plans:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def make(
-        self,
-        app: str,
-        since: datetime,
-        until: datetime,
-        *,
-        labels: int,
-        guaranteed: bool,
-        judge_share: float,
-        by: str,
-        now: datetime,
-    ) -> Plan | None:
+    def make(self, request: PlanRequest, *, by: str, now: datetime) -> Plan | None:
         """Draws a plan from one snapshot, stores it and queues it for the audit trail; None if there are no answers."""
         seed = secrets.token_hex(16)
         with retriable(), self._engine.connect() as opened:
             connection = opened.execution_options(isolation_level="REPEATABLE READ")
             connection.execute(text(f"SET LOCAL statement_timeout = {TIMEOUT_MS}; SET LOCAL jit = off"))
-            drawn = draw_labels(
-                connection,
-                app,
-                since,
-                until,
-                labels=labels,
-                guaranteed=guaranteed,
-                judge_share=judge_share,
-                seed=seed,
-            )
+            drawn = draw_labels(connection, request, seed)
             if not drawn.items:
                 return None
             row: dict[str, Any] = {
-                "app": app,
-                "since": since,
-                "until": until,
+                "app": request.app,
+                "since": request.since,
+                "until": request.until,
                 "draw": drawn.draw,
                 "seed": seed,
                 "frame": drawn.frame,
@@ -112,9 +92,7 @@ class Plans:
         query = select(review_plan).where(_plan.app == app).order_by(_plan.number.desc()).limit(1)
         if since is not None and until is not None:
             query = query.where(_plan.since == since, _plan.until == until)
-        with retriable(), self._engine.connect() as connection:
-            row = connection.execute(query).mappings().first()
-            return None if row is None else _plan_of(dict(row), _items(connection, row["number"]))
+        return next(iter(self._read(query)), None)
 
     def apps(self) -> list[str]:
         """The apps with a plan, by name."""
@@ -129,9 +107,8 @@ class Plans:
 
     def numbered(self, number: int) -> Plan:
         """The plan with that number, which must exist."""
-        with retriable(), self._engine.connect() as connection:
-            row = connection.execute(select(review_plan).where(_plan.number == number)).mappings().one()
-            return _plan_of(dict(row), _items(connection, number))
+        (plan,) = self._read(select(review_plan).where(_plan.number == number))
+        return plan
 
     def ended_after(self, moment: datetime) -> dict[str, list[int]]:
         """The numbers of each app's plans of periods that ended later, the latest period and plan first."""
@@ -166,13 +143,13 @@ class Plans:
 
         Without any for items whose answers are erased or past retention.
         """
-        found: defaultdict[tuple[str, str], dict[str, Verdict]] = defaultdict(dict)
+        found: dict[tuple[str, str], dict[str, Verdict]] = {}
         with retriable(), self._engine.connect() as connection:
             for row in connection.execute(_LABELS, {"plan": plan.number}):
-                found[row.app, row.id][row.labelled_by] = Verdict(row.label)
+                found.setdefault((row.app, row.id), {})[row.labelled_by] = Verdict(row.label)
             for row in connection.execute(_GONE, {"plan": plan.number}):
-                found[row.app, row.id]  # so that it is there, without a label
-        return dict(found)
+                found.setdefault((row.app, row.id), {})
+        return found
 
     def open(self, app: str | None, now: datetime) -> list[tuple[Plan, dict[tuple[str, str], dict[str, Verdict]]]]:
         """The newest plan of each period of the app, or of every app, with its labels, the last one first.
@@ -184,20 +161,14 @@ class Plans:
         if app is not None:
             newest = newest.where(_plan.app == app)
         query = select(review_plan).where(_plan.number.in_(newest)).order_by(_plan.number.desc())
-        with retriable(), self._engine.connect() as connection:
-            plans = [
-                _plan_of(dict(row), _items(connection, row["number"])) for row in connection.execute(query).mappings()
-            ]
-        return [(plan, self.labels(plan)) for plan in plans]
+        return [(plan, self.labels(plan)) for plan in self._read(query)]
 
     def within(self, app: str, start: datetime, end: datetime) -> list[Plan]:
         """The newest plan of each of the app's periods that overlap [start, end), at most `_MOST`, the latest first."""
         newest = select(func.max(_plan.number)).where(_plan.app == app, _plan.since < end, _plan.until > start)
         newest = newest.group_by(_plan.since, _plan.until)
         query = select(review_plan).where(_plan.number.in_(newest)).order_by(_plan.until.desc()).limit(_MOST)
-        with retriable(), self._engine.connect() as connection:
-            rows = connection.execute(query).mappings().all()
-            return [_plan_of(dict(row), _items(connection, row["number"])) for row in rows]
+        return self._read(query)
 
     def offers(self, app: str | None, *, by: str, count: int, now: datetime) -> list[Offer]:
         """At most `count` answers of open plans that `by` is to label next; without those that are erased."""
@@ -218,6 +189,12 @@ class Plans:
             return 0
         with retriable(), self._engine.connect() as connection:
             return len(connection.execute(_CANDIDATES, _wanted(items)).all())
+
+    def _read(self, query: Select[Any]) -> list[Plan]:
+        """The plans of the rows that a query of `review_plan` gives, with their items."""
+        with retriable(), self._engine.connect() as connection:
+            rows = connection.execute(query).mappings().all()
+            return [_plan_of(dict(row), _items(connection, row["number"])) for row in rows]
 
 
 def plan_act(row: Mapping[str, Any], items: Sequence[Mapping[str, Any]]) -> Act:

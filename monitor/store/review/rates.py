@@ -30,28 +30,27 @@ def known_rates(
     plans = Plans(engine)
     wanted = period or Period.last(SPAN, now)
     counted = overview.totals(wanted.since, wanted.until)
-    planned = plans.apps() if period is None else []
-    apps = [app] if app is not None else sorted({*counted, *planned})
+    planned = set(plans.apps())
+    apps = [app] if app is not None else sorted({*counted, *(planned if period is None else ())})
     found = []
     for name in apps:
-        plan = plans.newest(name) if period is None else plans.newest(name, period.since, period.until)
-        if plan is None:
-            counts = counted.get(name, Verdicts())
+        plan, others = None, list[Period]()
+        if name in planned:
+            plan = plans.newest(name) if period is None else plans.newest(name, period.since, period.until)
             others = [Period(since=since, until=until) for since, until in plans.periods(name)]
-            given = thumbs(engine, name, wanted.since, wanted.until)
-            found.append(
-                PeriodRates(
-                    app=name,
-                    period=wanted,
-                    counts=counts,
-                    rates={},
-                    others=others,
-                    thumbs=given,
-                    over=wanted.until <= now,
-                )
-            )
-        else:
+        if plan is not None:
             found.append(planned_rates(engine, overview, plan))
+        else:
+            known = PeriodRates(
+                app=name,
+                period=wanted,
+                counts=counted.get(name, Verdicts()),
+                rates={},
+                others=others,
+                thumbs=thumbs(engine, name, wanted.since, wanted.until),
+                over=wanted.until <= now,
+            )
+            found.append(known)
     return found
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from monitor.app.review import Wish, label
 from monitor.core.model import Verdict
+from monitor.review.rates.plan import PlanRequest
 from tests.factories.answers import NOON, a_batch, an_assessment, at
 
 PERIOD = {"from": (NOON - timedelta(hours=4)).isoformat(), "to": NOON.isoformat()}
@@ -19,16 +20,10 @@ def planned(writer, site):
     """Forty answers of one app, a plan of ten labels, and six labels, of which one is negative."""
     application = site.application
     writer.write(a_batch(*(an_assessment(id=f"q-{n}", app="shop", occurred_at=at(-5 * n - 1)) for n in range(40))))
-    plan = application.plans.make(
-        "shop",
-        NOON - timedelta(hours=4),
-        NOON,
-        labels=10,
-        guaranteed=False,
-        judge_share=0.0,
-        by="ann",
-        now=NOON,
+    request = PlanRequest(
+        app="shop", since=NOON - timedelta(hours=4), until=NOON, labels=10, guaranteed=False, judge_share=0.0
     )
+    plan = application.plans.make(request, by="ann", now=NOON)
     for place, item in enumerate(plan.items[:6]):
         verdict = Verdict.SELF_GENERATED if place == 0 else Verdict.GROUNDED
         wish = Wish(name=item.id, spellings=(("shop", item.id),), label=verdict, by="ann")

@@ -7,11 +7,11 @@ from typing import Any
 
 from monitor.core.model import Assessment, Probabilities
 from monitor.store.interaction.writer import Writer
-from monitor.store.reference.draw import Period
+from monitor.store.reference.draw import ReferencePeriod
 from monitor.store.reference.references import ReferenceStore
 from tests.factories.answers import NOON, a_batch, an_assessment
 
-WEEK = Period(app="support-bot", since=NOON - timedelta(days=7), until=NOON)
+WEEK = ReferencePeriod(app="support-bot", since=NOON - timedelta(days=7), until=NOON)
 
 
 def scored(score: float, **over: Any) -> Assessment:
@@ -31,5 +31,5 @@ def write(writer: Writer, *assessments: Assessment) -> None:
     assert writer.write(a_batch(*assessments)).duplicate == 0
 
 
-def froze(engine: Any, period: Period = WEEK, *, by: str = "ann") -> Any:
+def froze(engine: Any, period: ReferencePeriod = WEEK, *, by: str = "ann") -> Any:
     return ReferenceStore(engine).freeze(period, by=by, now=NOON)

@@ -9,18 +9,7 @@ import pytest
 
 from monitor.assess.score.features import FEATURES_VERSION
 from tests.factories.review.labelled import HOLDS, INVENTED
-from tests.rig.installation import REFUSAL, Installation
-
-
-@pytest.fixture
-def offline(tmp_path):
-    """The hash embedder, and a database that nobody answers for: whoever asks it fails."""
-    return Installation(
-        tmp_path,
-        STATE_DIR=str(tmp_path / "state"),
-        EMBEDDING__PROVIDER="hash",
-        DATABASE_URL="postgresql://127.0.0.1:1/nothing",
-    )
+from tests.rig.installation import REFUSAL
 
 
 def lines(number=24, **over):

@@ -14,7 +14,7 @@ from monitor.core.errors import WrongSettings
 from monitor.core.model import Probabilities
 from monitor.review.label import Drawn
 from monitor.review.rates.period import Period
-from monitor.review.rates.plan import Draw
+from monitor.review.rates.plan import Draw, PlanRequest
 from monitor.review.rates.presentation import interval, progress, rates_json, remarks
 from monitor.review.rates.strata import sizes
 from monitor.store.audit.acts import act_body
@@ -49,9 +49,10 @@ def answers(number=NUMBER, **over):
 
 
 def a_plan(application, **over):
-    wanted = {"labels": 100, "guaranteed": False, "judge_share": 0.0, "by": "ann", **over}
+    wanted = {"labels": 100, "guaranteed": False, "judge_share": 0.0, **over}
     period = wanted.pop("period", PERIOD)
-    return make_plan(application.plans, "support-bot", period, **wanted, now=application.now())
+    request = PlanRequest(app="support-bot", since=period.since, until=period.until, **wanted)
+    return make_plan(application.plans, request, by="ann", now=application.now())
 
 
 def known(application, period=None):
