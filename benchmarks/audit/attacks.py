@@ -62,8 +62,8 @@ def main() -> None:
     asked = options(__doc__, short=f"{TRIALS[True]} trials of each kind")
     logging.disable(logging.WARNING)  # the sealer names each forged entry
     trials = TRIALS[asked.short]
-    with temporary_database() as url:
-        databases = Databases(url)
+    with temporary_database() as server:
+        databases = Databases(server)
         made = databases.make()
         engine = connect(made, queue_key=lambda: QUEUE_KEY)
         migrate(engine)
