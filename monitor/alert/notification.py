@@ -40,7 +40,8 @@ class NotifiedAlert:
 
     `value`, `lower`, `upper` and `bound` (the threshold) are in `unit`: a share in [0, 1], a plain number, or seconds.
     `lower` and `upper` are None if nothing bounds the value. `below`: the alert fires below the threshold, not above
-    it. `samples` is the number of answers or messages counted in `window`.
+    it. `samples` is the number of answers or messages counted in `window`. `started_at` is the start time that people
+    are told (`Alert.active_since`).
     """
 
     fingerprint: str
@@ -61,12 +62,13 @@ class NotifiedAlert:
     samples: int
     window: timedelta
     detail: str | None = None
-    started_at: datetime  # when the breach began
+    started_at: datetime
     fired_at: datetime
     resolved_at: datetime | None = None
     acknowledged_by: str | None = None
     silenced_until: datetime | None = None
     note: str | None = None  # why it ended, if that is not obvious
+    quiet_since: datetime | None = None  # nothing was counted since then; the figures are those from before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,7 @@ class Course:
     bound: float
     unit: Unit
     name: str
+    started_at: datetime | None = None  # when the alert began; None from an earlier release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

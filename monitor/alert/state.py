@@ -46,6 +46,10 @@ class Alert:
     the answers and of the rule. `receivers` are the names notified when it fired, so that they also hear of its end.
     `normal_since`: nothing breaches any more, but the alert goes on firing for `keep_firing_for`. `selector` and `by`
     are those of the rule, so that the signal can be counted when the rule is gone; None from an earlier release.
+
+    `active_since` is when the alert began, Prometheus's `activeAt`: the one start time that people are told, and from
+    which durations count. It fired after the rule's `for`, at `fired_at`. `quiet_since`: nothing was counted from then
+    on; the figures are those from before.
     """
 
     fingerprint: str
@@ -75,6 +79,7 @@ class Alert:
     bound: float
     detail: str | None = None
     note: str | None = None
+    quiet_since: datetime | None = None
     selector: Mapping[str, tuple[str, ...]] | None = None
     by: tuple[Label, ...] | None = None
 
@@ -117,7 +122,8 @@ def transition(rule: Rule, previous: Alert | None, observation: Observation, now
     """The alert after `observation`, given the `previous` one (None: never seen); None if there is nothing to keep.
 
     An alert fires once it has been breaching for `rule.for_` at every observation, goes on for `rule.keep_firing_for`
-    after the last breach, and begins a new episode when it breaches after it was resolved. `unsure` ends a pending
+    after the last breach, and begins a new episode when it breaches after it was resolved. A breach lasts while there
+    is new evidence of it, until the observation's `as_of`: waiting alone makes no alert fire. `unsure` ends a pending
     alert, which may no longer breach, and leaves a firing alert alone, which may not have ended. `stale` begins and
     ends nothing. `error` takes effect at once: the caller reports it only once it has lasted.
     """
@@ -142,7 +148,10 @@ def transition(rule: Rule, previous: Alert | None, observation: Observation, now
 
 
 def _activated(alert: Alert, rule: Rule, observation: Observation, now: datetime) -> Alert:
-    if observation.outcome is not Outcome.ERROR and gone_by(alert.active_since, now) < rule.for_:
+    lasted = gone_by(alert.active_since, now)
+    if observation.as_of is not None:
+        lasted = min(lasted, max(observation.as_of - alert.active_since, timedelta()))
+    if observation.outcome is not Outcome.ERROR and lasted < rule.for_:
         return alert
     state = _ACTIVE[_effective(rule, observation.outcome)]
     return replace(alert, state=state, fired_at=now, receivers=rule.receivers or ())
@@ -216,6 +225,7 @@ def _new_alert(rule: Rule, observation: Observation, now: datetime) -> Alert:
         upper=observation.upper,
         bound=observation.bound,
         detail=observation.detail,
+        quiet_since=observation.quiet_since,
         selector=rule.selector,
         by=rule.by,
     )
@@ -224,7 +234,8 @@ def _new_alert(rule: Rule, observation: Observation, now: datetime) -> Alert:
 def _updated(alert: Alert, rule: Rule, observation: Observation) -> Alert:
     """The alert with the current figures and the current settings of its rule.
 
-    After an error the old figures stay, since they are the last known ones.
+    After an error the old figures stay, since they are the last known ones. So do those of an active alert that goes
+    on without data.
     """
     tuned = replace(
         alert,
@@ -240,6 +251,12 @@ def _updated(alert: Alert, rule: Rule, observation: Observation) -> Alert:
     )
     if observation.outcome is Outcome.ERROR:
         return tuned
+    tuned = replace(tuned, quiet_since=observation.quiet_since)
+    quiet = observation.outcome is Outcome.NO_DATA or (
+        observation.outcome is Outcome.UNSURE and observation.quiet_since is not None
+    )
+    if quiet and alert.state.active and alert.value is not None:
+        return replace(tuned, samples=0, detail=alert.detail)
     return replace(
         tuned,
         value=observation.value,

@@ -82,7 +82,8 @@ class Observation:
 
     `value` is the rate, mean or state, None without samples; `lower` and `upper` bound it at `CONFIDENCE` (both equal
     `value` for a momentary state). `bound` is the threshold, in the same unit. `detail` adds in a few words what the
-    figures do not say: the burn rates, the evidence.
+    figures do not say: the burn rates, the evidence. `as_of` is up to when there is evidence of a breach, None if that
+    is now; `quiet_since` is set if nothing was counted, and says since when.
     """
 
     labels: Mapping[str, str]
@@ -93,6 +94,8 @@ class Observation:
     upper: float
     bound: float
     detail: str | None = None
+    as_of: datetime | None = None
+    quiet_since: datetime | None = None
 
 
 def gone_by(since: datetime, now: datetime) -> timedelta:

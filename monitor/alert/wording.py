@@ -10,9 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from monitor.alert.notification import Example, Notification, NotifiedAlert, Status, Unit
+from monitor.alert.figures import capital, counted, interval_of, limit_of, signal_words, value_of
+from monitor.alert.notification import Example, Notification, NotifiedAlert, Status
 from monitor.core.duration import format_duration
-from monitor.core.text.plain import moment, percent, plain, shortened
+from monitor.core.model import Reason
+from monitor.core.reason_words import REASON_WORDS
+from monitor.core.text.plain import moment, plain, shortened
 
 MAX_URL = 2_000
 _HTTP_URL = re.compile(r"https?://[^\s<>|\"\\^`{}]+")
@@ -43,14 +46,16 @@ def title(notification: Notification) -> str:
 def news_line(notification: Notification) -> str:
     """One sentence that says why the notification is sent, for a thread or a log; not yet made harmless."""
     lasted = format_duration(_end(notification) - notification.started_at)
-    status = _STATUSES[notification.leading.status]
+    status = notification.leading.status
     match notification.news:
         case "firing":
-            return f"{status} since {moment(notification.started_at)}"
+            return f"{_SINCE[status]} since {moment(notification.started_at)}"
         case "changed":
             return _changed(notification)
         case "repeated":
-            return f"Still {status.lower()} after {lasted}"
+            quiet = notification.leading.quiet_since
+            silent = f"; no {counted(notification.leading)} since {moment(quiet)}" if quiet else ""
+            return f"Still {_SINCE[status].lower()} after {lasted}{silent}"
         case "acknowledged":
             return f"Acknowledged by {notification.by}" if notification.by else "Acknowledged"
         case "silenced":
@@ -70,7 +75,7 @@ def _changed(notification: Notification) -> str:
     ended = min((alert.resolved_at for alert in left if alert.resolved_at), default=first)
     joined = [alert for alert in burning if alert.fired_at == last >= ended]
     parts = [f"{_list(alerts)} {verb}" for alerts, verb in ((joined, "joined"), (left, "resolved")) if alerts]
-    return "; ".join(parts) or f"{_STATUSES[notification.leading.status]}: changed"
+    return "; ".join(parts) or f"Now {_SINCE[notification.leading.status].lower()}"
 
 
 def _list(alerts: Sequence[NotifiedAlert]) -> str:
@@ -79,32 +84,23 @@ def _list(alerts: Sequence[NotifiedAlert]) -> str:
     return " and ".join(named) + (f" and {more} more" if more else "")
 
 
-def figure(alert: NotifiedAlert) -> str:
-    """`rate of negative answers 38.2 %, threshold 30.0 %`: the alert in one phrase without text from outside."""
-    measured = signal_words(alert.signal)
-    phrase = f"{measured[:1].lower()}{measured[1:]} {_value(alert)}"
-    if alert.status == "error":
-        return phrase
-    return f"{phrase}, {'usually' if alert.method == 'shift' else 'threshold'} {amount(alert.bound, alert.unit)}"
-
-
 def facts(alert: NotifiedAlert) -> list[tuple[str, str]]:
     """The figures of the alert as name and value; harmless, each on one line."""
     failed = alert.status == "error"  # then there is no value to compare
-    lines = [(signal_words(alert.signal), _value(alert) + _interval(alert))]
-    if not failed:
-        usual = alert.method == "shift"
-        lines.append(("Usually", amount(alert.bound, alert.unit)) if usual else ("Threshold", _line(alert)))
+    interval = f" ({interval_of(alert)} with 95 % confidence)" if interval_of(alert) else ""
+    limit, bound = limit_of(alert)
+    figures = [(capital(signal_words(alert.signal)), value_of(alert) + interval), (capital(limit), bound)]
+    lines = [] if failed else figures
     if alert.detail:
-        lines.append(
-            ("Detail" if failed else _DETAILS.get(alert.method, "Detail"), shortened(alert.detail, _MAX_DETAIL))
-        )
-    if alert.method == "shift":
+        name = "Why" if failed else _DETAILS.get(alert.method, "Remark")
+        lines.append((name, shortened(capital(alert.detail), _MAX_DETAIL)))
+    if alert.quiet_since is not None:
+        lines.append((f"No {counted(alert)} since", moment(alert.quiet_since)))
+    elif alert.method == "shift":
         lines.append(("Answers since the change", f"{alert.samples:,}"))
-    elif alert.window:
-        counted = "Messages counted" if alert.signal == "dead_letters" else "Answers counted"
-        lines += [("Window", format_duration(alert.window)), (counted, f"{alert.samples:,}")]
-    lines.append(("Since", moment(alert.started_at)))
+    elif alert.window and alert.method != "absence":
+        lines.append(("Counted", f"{alert.samples:,} {counted(alert)} in {format_duration(alert.window)}"))
+    lines.append((STARTED, moment(alert.started_at)))
     if alert.resolved_at is not None:
         lasted = format_duration(alert.resolved_at - alert.started_at)
         lines.append(("Resolved", f"{moment(alert.resolved_at)}, after {lasted}"))
@@ -125,55 +121,16 @@ def labels_of(alert: NotifiedAlert) -> Mapping[str, str]:
 
 
 def why(example: Example) -> str:
-    """`self-generated: answer off support, no documents`; not yet made harmless."""
-    reasons = ", ".join(words(reason) for reason in example.reasons)
-    verdict = "self-generated" if example.verdict == "self_generated" else words(example.verdict)
+    """`self-generated: the answer departs from its supporting documents`; not yet made harmless."""
+    reasons = ", ".join(reason_words(reason) for reason in example.reasons)
+    verdict = example.verdict.replace("_", "-")
     return f"{verdict}: {reasons}" if reasons else verdict
 
 
-def signal_words(signal: str) -> str:
-    """The text of `str(Signal)` for people: `rate of negative` → `Rate of negative answers`."""
-    kind, _, name = signal.partition(" of ")
-    if kind == "rate" and name:
-        return f"Rate of {words(name)}"
-    if kind == "ranks" and name in _RANKED:
-        return f"Answers among {_RANKED[name]}"
-    if kind == "true_rate" and name:
-        return f"True rate of {words(name)}, by labels"
-    if kind == "mean" and name:
-        return f"Mean {name.upper()}"
-    return _STATES.get(signal) or plain(words(signal)).capitalize()
-
-
-def words(identifier: str) -> str:
-    """`answer_off_support` → `answer off support`, `negative` → `negative answers`."""
-    return _SIGNALS.get(identifier, identifier.replace("_", " "))
-
-
-def amount(value: float, unit: Unit) -> str:
-    """`value` with its unit: `38.2 %`, `0.612`, `1h30m`."""
-    match unit:
-        case "share":
-            return percent(value)
-        case "seconds":
-            return format_duration(timedelta(seconds=value))
-        case "number":
-            return f"{value:,.3f}".rstrip("0").rstrip(".")
-
-
-def _value(alert: NotifiedAlert) -> str:
-    return "unknown" if alert.value is None else amount(alert.value, alert.unit)
-
-
-def _interval(alert: NotifiedAlert) -> str:
-    """Empty for an exact or unknown value."""
-    if alert.value is None or alert.lower is None or alert.upper is None or alert.lower == alert.upper:
-        return ""
-    return f" (95 % interval {amount(alert.lower, alert.unit)} to {amount(alert.upper, alert.unit)})"
-
-
-def _line(alert: NotifiedAlert) -> str:
-    return f"{'below' if alert.below else 'above'} {amount(alert.bound, alert.unit)}"
+def reason_words(reason: str) -> str:
+    """A reason in words; the name itself if a later release has given it."""
+    known = reason in set(Reason)
+    return REASON_WORDS[Reason(reason)] if known else reason.replace("_", " ")
 
 
 def _end(notification: Notification) -> datetime:
@@ -181,26 +138,21 @@ def _end(notification: Notification) -> datetime:
     return max(ended) if notification.over and ended else notification.at
 
 
+STARTED = "Started"  # when the alert began to breach: the one start time that is shown of an alert
 _MAX_NAMED = 3
 _MAX_DETAIL = 300
-_STATUSES: Mapping[Status, str] = {"firing": "Firing", "no_data": "No data", "error": "Error", "resolved": "Resolved"}
-_DETAILS = {"sequential": "Evidence", "change": "Compared with", "shift": "Evidence", "rate": "Labels"}
-_RANKED = {
-    "score": "the worst tenth of the past by how made up they look",
-    "refusal": "the worst tenth of the past by refusals",
-    "sdq": "the tenth of the past whose support fits the question least",
-    "qrd": "the tenth of the past whose retrieved documents fit the question least",
+_STATUSES: Mapping[Status, str] = {
+    "firing": "Firing",
+    "no_data": "No data",
+    "error": "Cannot be evaluated",
+    "resolved": "Resolved",
 }
-_SIGNALS = {
-    "negative": "negative answers",
-    "grounded": "grounded answers",
-    "refusal": "refusals",
-    "self_generated": "self-generated answers",
-}
-_STATES = {
-    "no_data": "Answers",
-    "dead_letters": "Rate of dead letters",
-    "lag": "Consumer lag",
-    "ledger_imbalance": "Partitions whose ledger does not balance",
+_SINCE: Mapping[Status, str] = {**_STATUSES, "no_data": "Without data", "error": "Not evaluated"}
+_DETAILS = {
+    "sequential": "Evidence",
+    "change": "Compared with",
+    "shift": "Evidence",
+    "rate": "Labels",
+    "burn_rate": "How fast",
 }
 UNWATCHED = timedelta(minutes=5)  # this long without an evaluation, and the list of alerts is out of date

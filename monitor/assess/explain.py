@@ -16,6 +16,7 @@ from monitor.assess.classify.refusal import Role, Sentence, read_answer
 from monitor.assess.score.features import FEATURES
 from monitor.core.evidence import AlignedSentence, MissingFact
 from monitor.core.model import Reason, RefusalKind, Verdict
+from monitor.core.reason_words import REASON_WORDS
 
 # Measured on the 1,522 single-sentence answers of dev/attribution and dev/dialogue, both sets and both labels weighing
 # alike, with the tokens of MiniLM: 11 % of the answers at CARRIED or above are unsupported, 87 % of those below PARTLY
@@ -27,20 +28,6 @@ LEAST_MOVED = 0.05  # log-odds; less is at most 1.3 % of probability
 
 SURE, FAIRLY_SURE = 0.9, 0.7  # probability of the verdict; they only choose words for people
 
-REASON_WORDS = {
-    Reason.SUPPORT_OFF_QUESTION: "the supporting documents are not about the question",
-    Reason.SUPPORT_NOT_RETRIEVED: "the supporting documents do not match the retrieved ones",
-    Reason.ANSWER_OFF_SUPPORT: "the answer departs from its supporting documents",
-    Reason.RETRIEVAL_OFF_QUESTION: "the retrieved documents are not about the question",
-    Reason.ANSWER_OFF_QUESTION: "the answer is not about the question",
-    Reason.NOT_IN_DOCUMENTS: "the answer says something that no retrieved document supports",
-    Reason.MISSING_FACT: "a number, date or name in the answer is in no document",
-    Reason.CONTRADICTS_DOCUMENTS: "a document contradicts a sentence of the answer, or gives another figure",
-    Reason.NO_DOCUMENTS: "nothing was retrieved",
-    Reason.NO_SUPPORT: "the generator named no supporting document",
-    Reason.EMPTY_ANSWER: "the answer is empty",
-    Reason.REFUSAL_WORDING: "the answer is worded as a refusal",
-}
 _CORRECT_WORDS = {
     True: "correct refusal: the documents do not seem to hold the answer",
     False: "over-refusal: the documents seem to hold the answer",

@@ -38,11 +38,15 @@ def format_duration(length: timedelta) -> str:
 
 
 def spelled(length: timedelta) -> str:
-    """`length` as a number of the largest unit that it holds twice or more: `10 weeks`, `36 hours`."""
-    for name, unit in (("week", "w"), ("day", "d"), ("hour", "h")):
-        if length.total_seconds() >= 2 * _SECONDS[unit]:
-            return f"{length.total_seconds() / _SECONDS[unit]:,.0f} {name}s"
-    return f"{length.total_seconds() / 60:,.0f} minutes"
+    """`length` as a number of the largest unit that it holds twice or more: `19 years`, `36 hours`, `1 hour`."""
+    seconds = length.total_seconds()
+    for name, unit in (("year", "y"), ("week", "w"), ("day", "d"), ("hour", "h")):
+        if seconds >= 2 * _SECONDS[unit]:
+            return f"{seconds / _SECONDS[unit]:,.0f} {name}s"
+    exact = next(
+        (name for name, unit in (("day", "d"), ("hour", "h"), ("minute", "m")) if seconds == _SECONDS[unit]), ""
+    )
+    return f"1 {exact}" if exact else f"{seconds / 60:,.0f} minutes"
 
 
 def _years(length: timedelta) -> str:

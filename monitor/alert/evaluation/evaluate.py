@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from monitor.alert.evaluation.evidence import with_evidence
 from monitor.alert.evaluation.learning import with_baselines
 from monitor.alert.evaluation.memory import Round, RuleMemory, SeriesMemory
 from monitor.alert.evaluation.reading import read
@@ -17,7 +18,7 @@ from monitor.alert.signal import SignalKind
 from monitor.alert.state import Alert, State, Transition, abandoned, fingerprint, transition
 from monitor.alert.target import LEARNT_OVER, LEAST_HOURS, LEAST_SAMPLES
 from monitor.alert.window import Count, Counts, Observation, Outcome, gone_by
-from monitor.core.duration import format_duration
+from monitor.core.duration import spelled
 from monitor.core.errors import Fatal, MonitorError, Retriable
 
 log = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ ERROR_FOR = timedelta(minutes=5)
 FORGET_AFTER = timedelta(days=1)
 # A rule that no replica evaluated for this long is gone: replicas get a new rules file at different times.
 ABANDON_AFTER = timedelta(minutes=5)
-HELD = f"held until a baseline is known: {LEAST_HOURS} hours with answers, and {LEAST_SAMPLES} answers"
+HELD = f"not judged yet: the usual level is learnt from {LEAST_HOURS} hours with answers, and {LEAST_SAMPLES} answers"
 SEEN_AGAIN = timedelta(minutes=5)  # the precision of `seen_at`, so that not every round writes every row
 
 
@@ -115,11 +116,14 @@ def evaluate_rule(
     for counts in (*counted, *_silent(rule, counted, spans, memory, known)):
         identity = fingerprint(rule, counts.labels)
         before = memory.by_fingerprint.get(identity)
-        observation, kept = _observed(rule, counts, before, now)
         alert = known.get(identity)
+        observation, kept = _observed(rule, counts, before, now)
+        # a method that remembers has judged new answers alone: it is not asked again
+        bound = None if kept is not None else rule.method.target.bound(before.baseline if before else None)
+        observation = with_evidence(rule, signals, observation, alert, now, bound=bound)
         change = transition(rule, alert, observation, now)
         if change is not None and _is_gone(rule, counts, before, now):
-            change = abandoned(change.alert, now, note=f"no answers or messages for {format_duration(FORGET_AFTER)}")
+            change = abandoned(change.alert, now, note=f"ended because nothing has arrived for {spelled(FORGET_AFTER)}")
             change = change and replace(change, previous=alert)
         if change is not None:
             transitions.append(change)

@@ -79,7 +79,6 @@ class Absence(Method):
             lower=float(came),
             upper=float(came),
             bound=expected,
-            detail=f"about {expected:.0f} answers were expected",
         )
         return observation, memory
 

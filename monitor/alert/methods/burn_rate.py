@@ -157,7 +157,8 @@ class BurnRate(Method):
 
 def _burn_rates(pair: BurnWindow, long: Count, short: Count, allowed: float) -> str:
     rates = (
-        f"{'–' if count.mean is None else format(count.mean / allowed, '.1f')} over {format_duration(length)}"
+        f"{'nothing' if count.mean is None else format(count.mean / allowed, '.1f') + ' times the allowed rate'} "
+        f"in {format_duration(length)}"
         for count, length in ((long, pair.long), (short, pair.short))
     )
-    return f"burn rate {' and '.join(rates)}, line {pair.factor:g}"
+    return f"{' and '.join(rates)} (fires above {pair.factor:g} in both)"

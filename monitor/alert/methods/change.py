@@ -15,9 +15,11 @@ from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Counts, Observation, Outcome, Span, interval, window_at
 from monitor.core.proportions import Share, greater
+from monitor.core.text.plain import percent
 
 LEAST_WEEKS = 2
 _WEEK = timedelta(days=7)
+_SMALLEST = 1e-6  # smaller chances are told as this one
 _AROUND = (-1, 0, 1)  # in a past week: the window before, the same window, the window after
 
 
@@ -94,10 +96,9 @@ class Change(Method):
             lower=lower,
             upper=upper,
             bound=1.0 if found is None else min(found.usual + bound, 1.0),
-            detail=f"only {len(enough)} of {self.weeks} past weeks have enough answers to compare with"
+            detail=f"only {len(enough)} of the last {self.weeks} weeks, too few, have enough answers at these hours"
             if found is None
-            else f"usually {100 * found.usual:.1f} % at these hours; chance alone reaches this rate in "
-            f"{100 * found.chance:.2g} % of looks",
+            else f"{percent(found.usual)} at the same hours of earlier weeks; {_rarely(found.chance)}",
         )
         return observation, memory
 
@@ -109,6 +110,12 @@ class Change(Method):
         if found.rise < at_least or found.rise <= 0:
             return Outcome.NORMAL
         return Outcome.BREACHING if found.chance < self.alpha else Outcome.UNSURE
+
+
+def _rarely(chance: float) -> str:
+    """How rarely chance alone explains the rate, in words."""
+    one_in = min(1 / max(chance, _SMALLEST), 1 / _SMALLEST)
+    return f"chance alone would show this in one look of {float(f'{one_in:.1g}'):,.0f}"
 
 
 def compare(current: Count, past: Sequence[Count]) -> Comparison:

@@ -12,7 +12,7 @@ from monitor.alert.methods.method import Memory, Method, WrongParameter
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Counts, Observation, Outcome, Span
-from monitor.core.duration import format_duration
+from monitor.core.duration import spelled
 
 _DAY = timedelta(days=1)
 
@@ -75,7 +75,7 @@ class Rate(Method):
                 lower=0.0,
                 upper=1.0,
                 bound=bound,
-                detail=f"no labelled period has ended in the last {format_duration(self.max_age)}",
+                detail=f"no period that ended in the last {spelled(self.max_age)} has labels",
             )
             return observation, memory
         if rate.lower > bound:
@@ -90,6 +90,6 @@ class Rate(Method):
             lower=rate.lower,
             upper=rate.upper,
             bound=bound,
-            detail=f"{rate.labels} labels of {rate.since:%Y-%m-%d} to {rate.until:%Y-%m-%d}, plan {rate.plan}",
+            detail=f"{rate.labels:,} answers of {rate.since:%Y-%m-%d} to {rate.until:%Y-%m-%d}, drawn by plan {rate.plan}",
         )
         return observation, memory

@@ -22,6 +22,7 @@ from monitor.core.model import Json
 SETTLED = timedelta(minutes=30)  # answers that arrive later than this are not counted
 LONGEST_GAP = timedelta(days=1)  # after a longer pause, only the last day is counted
 LONGEST_WAIT = HOUR  # a longer silence counts as this long, so that time alone raises no alarm
+LEAST_TOLD = timedelta(hours=1)  # evidence that chance shows more often than this is none
 _DAY = timedelta(days=1)
 _INSTANT = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -174,5 +175,7 @@ def _minute(at: datetime) -> int:
 
 def _evidence(log_minutes: float, line: float) -> str:
     """By the bound that holds for the alarm, chance produces evidence of M minutes at most once in M minutes."""
-    length = timedelta(minutes=min(exp(log_minutes), CAP * line))
-    return f"at the target rate, chance produces as much evidence at most once in {spelled(length)}"
+    minutes = min(exp(log_minutes), CAP * line)
+    if minutes < LEAST_TOLD / MINUTE:
+        return "none that the rate is above its target"
+    return f"if the rate were on target, chance would show this at most once in {spelled(timedelta(minutes=minutes))}"

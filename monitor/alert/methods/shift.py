@@ -29,6 +29,7 @@ from monitor.alert.target import Target
 from monitor.alert.window import HOUR, MINUTE, Counts, Observation, Outcome, Span
 from monitor.core.duration import spelled
 from monitor.core.proportions import wilson
+from monitor.core.text.plain import moment
 
 MOST_TOPICS = 32  # with a history of their own; the answers of further ones share one
 TELLING = 500  # answers from which on a quiet source counts as normal; before, the past says too little
@@ -142,15 +143,14 @@ class Shift(Method):
     def _detail(self, watch: Watch, leader: int, now: datetime) -> str:
         if watch.leader is None:
             known = f"{watch.units:,.0f} earlier answers to compare with"
-            return known if watch.units >= TELLING else f"only {known}; about {TELLING} are needed to see a change"
+            return known if watch.units >= TELLING else f"only {known}; a change shows from about {TELLING} on"
         minutes = min(exp(min(watch.alarm, log(100 * self.line))), 100 * self.line)
         since = min(datetime.fromtimestamp(watch.change.since[leader], UTC), now)
         waiting = sum(history.sum() for history in watch.waiting.values())
         earlier = max(watch.units + waiting - watch.change.units[leader], 0.0)
         return (
-            f"changed, worse than {earlier:,.0f} earlier answers, since about "
-            f"{since:%Y-%m-%d %H:%M} UTC; chance alone produces as much evidence at most once in "
-            f"{spelled(timedelta(minutes=minutes))}"
+            f"worse since about {moment(since)} than the {earlier:,.0f} answers before; chance alone would show this "
+            f"at most once in {spelled(timedelta(minutes=minutes))}"
         )
 
 

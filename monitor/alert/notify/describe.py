@@ -119,7 +119,7 @@ def course_of(
         Point(at=piece.start, value=count.mean, total=count.total)
         for piece, count in zip(pieces, found[0].counts, strict=True)
     )
-    return Course(points=points, bound=alert.bound, unit=alert.unit, name=alert.signal)
+    return Course(points=points, bound=alert.bound, unit=alert.unit, name=alert.signal, started_at=alert.started_at)
 
 
 def _alert_labels(by: Sequence[str], alert: NotifiedAlert) -> dict[str, str]:

@@ -244,6 +244,13 @@ def _in_order(members: Sequence[_Member]) -> tuple[NotifiedAlert, ...]:
     return tuple(member.alert for member in sorted(members, key=order))
 
 
+def described(alert: Alert, silence: Silence | None = None) -> NotifiedAlert:
+    """The alert as messages describe it; a pending one as if it fired."""
+    if alert.state in (State.PENDING, State.INACTIVE):
+        alert = replace(alert, state=State.FIRING)
+    return notified_alert(alert, silence)
+
+
 def notified_alert(alert: Alert, silence: Silence | None) -> NotifiedAlert:
     """The alert as a notification sends it, under `silence` if one holds; it is active or resolved."""
     finite = (alert.lower > float("-inf"), alert.upper < float("inf"))
@@ -272,4 +279,5 @@ def notified_alert(alert: Alert, silence: Silence | None) -> NotifiedAlert:
         acknowledged_by=alert.acknowledged_by,
         silenced_until=silence.ends_at if silence is not None and alert.state.active else None,
         note=alert.note,
+        quiet_since=alert.quiet_since,
     )

@@ -15,12 +15,13 @@ from http import HTTPStatus
 
 from typing_extensions import override
 
+from monitor.alert.figures import figure
 from monitor.alert.notification import Notification, NotifiedAlert
 from monitor.alert.ports import Receiver
 from monitor.alert.receivers.http import Answer, Endpoint
 from monitor.alert.receivers.prometheus import timestamp
 from monitor.alert.receivers.receiver import Draw
-from monitor.alert.wording import facts, figure, http_url, labels_of, name_of, remarks, title, why
+from monitor.alert.wording import facts, http_url, labels_of, name_of, remarks, title, why
 from monitor.core.assessment_json import encode
 from monitor.core.model import Json
 from monitor.core.settings.load import Settings

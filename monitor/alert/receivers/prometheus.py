@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
+from monitor.alert.figures import figure
 from monitor.alert.notification import Notification, NotifiedAlert
-from monitor.alert.wording import facts, figure, labels_of, why
+from monitor.alert.wording import facts, labels_of, why
 from monitor.core.text.plain import shortened
 
 _MAX_NAME, _MAX_LABEL, _MAX_ANNOTATION = 100, 1_000, 4_000

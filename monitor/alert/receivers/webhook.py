@@ -106,7 +106,7 @@ def payload_of(notification: Notification, *, external_url: str) -> dict[str, Js
                 "status": "resolved" if over else "firing",
                 "labels": dict(labels),
                 "annotations": dict(described),
-                "startsAt": timestamp(alert.fired_at),
+                "startsAt": timestamp(alert.started_at),
                 "endsAt": timestamp(alert.resolved_at or notification.at) if over else _NEVER,
                 "generatorURL": url or "",
                 "fingerprint": alert.fingerprint,

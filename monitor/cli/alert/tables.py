@@ -10,11 +10,14 @@ from typing import Any, TypeAlias
 from rich.cells import cell_len
 from rich.table import Table
 
+from monitor.alert.figures import amount, capital, figure
+from monitor.alert.notify.dispatch import described
+from monitor.alert.receivers.text import lines_of
 from monitor.alert.rule import Rule
-from monitor.alert.signal import SignalKind
+from monitor.alert.rules.words import fires_when
 from monitor.alert.state import Alert
 from monitor.alert.window import Span
-from monitor.alert.wording import UNWATCHED, amount, signal_words
+from monitor.alert.wording import UNWATCHED, name_of
 from monitor.app.backtest import Rehearsed, Simulated
 from monitor.cli.terminal import literal, plural
 from monitor.core.duration import format_duration
@@ -26,15 +29,17 @@ _MAX_WHOLE = 30  # characters of a name; a longer name wraps if the terminal is 
 
 
 def alerts_table(rows: Sequence[Row]) -> Table:
-    table = Table("alert", "rule and labels", "state", "since (UTC)", "figure then", "acknowledged", box=None)
+    table = Table("alert", "rule and labels", "state", "started (UTC)", "figure then", "acknowledged", box=None)
     for row in rows:
-        since = row["resolved_at"] or row["fired_at"] or row["active_since"]
+        counted = f"of {row['samples']:,}"
+        if row["quiet_since"]:
+            counted = f"nothing since {row['quiet_since'].astimezone(UTC):%H:%M}"
         table.add_row(
             row["fingerprint"][:12],
             literal(f"{row['rule']}\n{_listed(row['labels'])}"),
             row["state"] + (f"\nsilenced until {row['silenced_until']:%H:%M}" if row["silenced_until"] else ""),
-            _day_and_time(since),
-            f"{'–' if row['value'] is None else amount(row['value'], row['unit'])}\nof {row['samples']:,}",
+            _day_and_time(row["active_since"]),
+            f"{'–' if row['value'] is None else amount(row['value'], row['unit'])}\n{counted}",
             literal(row["acknowledged_by"] or ""),
         )
     return _foldable(table, whole=12)
@@ -42,20 +47,10 @@ def alerts_table(rows: Sequence[Row]) -> Table:
 
 def alert_lines(alert: Alert) -> Iterator[str]:
     """Yields one alert in full; the first line is its heading."""
-    since = alert.resolved_at or alert.fired_at or alert.active_since
-    yield f"{alert.rule}: {alert.state} since {moment(since)}, {alert.severity}, episode {alert.episode[:12]}"
-    if labels := _listed(alert.labels):
-        yield f"  {labels}"
-    value = "unknown" if alert.value is None else amount(alert.value, alert.unit)
-    line = f"threshold: {'below' if alert.below else 'above'} {amount(alert.bound, alert.unit)}"
-    counted = f", of {alert.samples:,} in {format_duration(alert.window)}" if alert.window else ""
-    if alert.method == "shift":
-        line, counted = f"usually {amount(alert.bound, alert.unit)}", f", of {alert.samples:,} since it changed"
-    yield f"  {signal_words(alert.signal)}: {value}, {line}{counted}"
-    if alert.acknowledged_by and alert.acknowledged_at:
-        yield f"  acknowledged by {alert.acknowledged_by}, {moment(alert.acknowledged_at)}"
-    for text in filter(None, (alert.detail, alert.note, *alert.annotations.values())):
-        yield f"  {text}"
+    notified = described(alert)
+    yield f"{name_of(notified)}: {alert.state.replace('_', ' ')}, {alert.severity}, episode {alert.episode[:12]}"
+    yield f"  {capital(figure(notified))}"
+    yield from (f"  {name}: {value}" for name, value in lines_of(notified))
 
 
 def troubles(
@@ -72,7 +67,8 @@ def troubles(
         yield f"not evaluated since {moment(since)}, because reading is behind (see `monitor ledger`): {names}"
     for row in rules:
         if held := row.get("held"):
-            yield f"{row['rule']}: held until a baseline is known (a day and 200 answers): {plural(held, 'alert')}"
+            known = "until the usual level is known (a day and 200 answers)"
+            yield f"{row['rule']}: not judged {known}: {plural(held, 'alert')}"
         if row["error"]:
             yield f"cannot be evaluated since {moment(row['error_since'])}: {row['rule']}: {row['error']}"
     for row in unsent:
@@ -118,13 +114,9 @@ def silences_table(rows: Sequence[Row]) -> Table:
 def rules_table(rules: Sequence[Rule]) -> Table:
     table = Table("rule and signal", "method, and what its pages rest on", "severity", "receivers", box=None)
     for rule in rules:
-        wait = f", for {format_duration(rule.for_)}" if rule.for_ else ""
-        ranked = rule.signal.kind is SignalKind.RANKS
-        over = "" if rule.signal.is_momentary or ranked else f" over {format_duration(rule.method.window)}"
-        line = "no target" if ranked else str(rule.method.target)
         table.add_row(
             literal(f"{rule.name}\n{rule.signal}"),
-            f"{rule.method.name}, {line}{over}{wait}\n{rule.method.promise}",
+            f"{rule.method.name}: {fires_when(rule)}\n{rule.method.promise}",
             rule.severity,
             literal("all" if rule.receivers is None else ", ".join(rule.receivers)),
         )

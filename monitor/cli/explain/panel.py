@@ -13,7 +13,6 @@ from rich.text import Text
 from monitor.assess.classify.refusal import Role
 from monitor.assess.explain import (
     COLOURS,
-    REASON_WORDS,
     Carried,
     ReadSentence,
     advice,
@@ -29,6 +28,7 @@ from monitor.assess.judge.judgement_text import judgement_text
 from monitor.assess.reference import ranked_in
 from monitor.core.evidence import AlignedSentence
 from monitor.core.model import Mark, Match, Origin, Reason, Verdict
+from monitor.core.reason_words import REASON_WORDS
 from monitor.core.text.plain import readable
 
 LONGEST_PASSAGE = 240  # characters shown of a passage

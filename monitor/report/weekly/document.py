@@ -7,7 +7,7 @@ from datetime import date
 from functools import partial
 from typing import TypeAlias
 
-from monitor.alert.wording import words as spelt
+from monitor.alert.wording import reason_words as spelt
 from monitor.core.text.plain import plain
 from monitor.report.weekly.elements import Card, Chart, Columns, Item, Section, Table, table_of
 from monitor.report.weekly.operations_sections import operations_sections

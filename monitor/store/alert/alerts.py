@@ -34,7 +34,7 @@ _OVER = (State.INACTIVE, State.RESOLVED)  # states in which a new episode may be
 _PLAIN = (
     *("fingerprint", "episode", "rule", "rule_digest", "signal", "method", "unit", "below", "severity", "window"),
     *("state", "active_since", "fired_at", "normal_since", "resolved_at", "acknowledged_by", "acknowledged_at"),
-    *("value", "samples", "lower", "upper", "detail", "note"),
+    *("value", "samples", "lower", "upper", "detail", "note", "quiet_since"),
 )
 
 

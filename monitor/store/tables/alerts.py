@@ -54,6 +54,7 @@ alert = Table(
     Column("note", Text),
     Column("selector", JSONB(none_as_null=True)),
     Column("by", ARRAY(Text)),
+    Column("quiet_since", _time),
 )
 
 alert_event = Table(

@@ -37,8 +37,8 @@ class Alert(ApiResponse):
     labels: dict[str, str]
     annotations: dict[str, str]
     receivers: list[str]
-    active_since: datetime
-    fired_at: datetime | None
+    active_since: datetime = Field(description="when it began to breach: the start time that pages and messages give")
+    fired_at: datetime | None = Field(description="when it had breached for the rule's `for`")
     resolved_at: datetime | None
     value: float | None
     lower: float
@@ -53,6 +53,7 @@ class Alert(ApiResponse):
     silenced_until: datetime | None
     detail: str | None
     note: str | None
+    quiet_since: datetime | None = Field(description="nothing was counted since then; the figures are from before")
 
 
 class Alerts(ApiResponse):
@@ -179,7 +180,7 @@ def _alert(listed: ListedAlert) -> Alert:
     a = listed.alert
     names = (
         *("fingerprint", "episode", "rule", "severity", "signal", "method", "active_since", "fired_at", "resolved_at"),
-        *("below", "unit", "samples", "acknowledged_by", "acknowledged_at"),
+        *("below", "unit", "samples", "acknowledged_by", "acknowledged_at", "quiet_since"),
     )
     return Alert(
         **{name: getattr(a, name) for name in names},

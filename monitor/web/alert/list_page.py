@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from monitor.alert.notify.actions import new_silence
 from monitor.alert.rule import Rule
+from monitor.alert.rules.words import fires_when
 from monitor.alert.silence import Silence, parse_matcher
 from monitor.alert.wording import UNWATCHED
 from monitor.app.wiring.application import Application
@@ -91,6 +92,7 @@ def alerts(request: Request, who: Viewer, notice: str = "") -> HTMLResponse:
         resolved=board.resolved(now - RESOLVED_SPAN, now, most=MAX_RESOLVED),
         max_resolved=MAX_RESOLVED,
         rules=rules,
+        fires_when=fires_when,
         rules_problem=loaded.problem,
         last_evaluated=last,
         these_evaluated=max((row.state["evaluated_at"] for row in rules if row.state), default=None),

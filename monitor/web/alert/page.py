@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from monitor.alert.notification import MAX_EXAMPLES, Course
 from monitor.alert.notify.actions import matchers_of, new_silence
 from monitor.alert.notify.describe import course_of
+from monitor.alert.notify.dispatch import described
 from monitor.alert.rule import Rule
 from monitor.alert.signal import Signal
 from monitor.alert.state import Alert
@@ -58,7 +59,7 @@ def alert(request: Request, who: Viewer, fingerprint: str, notice: str = "") -> 
     rule, same = alert_view.configured_rule(listed.alert, loaded.rules)
     course = _course(application, rule if same else None, listed.alert, now)
     explanation = alerting.explanations.of(listed.alert.episode)
-    notified = alert_view.as_notified(listed.alert, listed.silence)
+    notified = described(listed.alert, listed.silence)
     return page(
         request,
         "alert/alert.html",
@@ -143,7 +144,7 @@ def _course(application: Application, rule: Rule | None, alert: Alert, now: date
     if selector is None or by is None:
         return None
     end = now if alert.resolved_at is None else min(now, alert.resolved_at + alert_view.AFTER_END)
-    notified, store = alert_view.as_notified(alert, None), application.alerting.store
+    notified, store = described(alert), application.alerting.store
     try:
         return course_of(store, notified, end, signal=Signal.parse(alert.signal), selector=selector, by=by)
     except (Retriable, ValueError):  # ValueError: a later release has stored the alert

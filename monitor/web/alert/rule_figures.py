@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
 
+from monitor.alert.figures import amount
 from monitor.alert.labelled import LabelledRate
 from monitor.alert.ports import AlertStore
 from monitor.alert.rule import Rule
 from monitor.alert.signal import SignalKind
+from monitor.alert.state import fingerprint
 from monitor.alert.window import Counts, window_at
-from monitor.alert.wording import amount
 from monitor.core.errors import Retriable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleFigure:
-    """A figure such as `38.2 % of 212`, and the values of its labels, which are foreign text."""
+    """A figure such as `38.2 % of 212`, and the values of its labels, which are foreign text.
+
+    `limit` is the line for these labels, where the rule learns one.
+    """
 
     figure: str
     labels: str
+    limit: str = ""
 
 
 def rule_figure(rule: Rule, store: AlertStore, now: datetime) -> RuleFigure | None:
@@ -34,9 +39,9 @@ def rule_figure(rule: Rule, store: AlertStore, now: datetime) -> RuleFigure | No
         else:
             span = window_at(now, rule.method.window, rule.lateness)
             found = store.counts(rule.signal, rule.selector, rule.by, [span])
+        return nearest_to_firing(rule, found, store)
     except Retriable:
         return None
-    return nearest_to_firing(rule, found)
 
 
 def highest_rate(rule: Rule, rates: Sequence[LabelledRate]) -> RuleFigure | None:
@@ -49,8 +54,8 @@ def highest_rate(rule: Rule, rates: Sequence[LabelledRate]) -> RuleFigure | None
     return RuleFigure(figure=f"{limits} by {rate.labels:,} labels", labels=rate.app)
 
 
-def nearest_to_firing(rule: Rule, found: Sequence[Counts]) -> RuleFigure | None:
-    """The worst of the counted combinations of labels, as the rule measures it."""
+def nearest_to_firing(rule: Rule, found: Sequence[Counts], store: AlertStore) -> RuleFigure | None:
+    """The worst of the counted combinations of labels, as the rule measures it; `store` knows the learnt lines."""
     if rule.signal.kind is SignalKind.NO_DATA:
         if not found:
             return None
@@ -62,7 +67,16 @@ def nearest_to_firing(rule: Rule, found: Sequence[Counts]) -> RuleFigure | None:
     choose = min if rule.method.fires_below else max
     value, counts = choose(known, key=itemgetter(0))
     total = "" if rule.signal.is_momentary else f" of {counts.counts[0].total:,}"
-    return RuleFigure(figure=amount(value, rule.unit) + total, labels=_label_values(counts))
+    figure, labels = amount(value, rule.unit) + total, _label_values(counts)
+    return RuleFigure(figure=figure, labels=labels, limit=_learnt_line(rule, counts.labels, store))
+
+
+def _learnt_line(rule: Rule, labels: Mapping[str, str], store: AlertStore) -> str:
+    if not rule.method.target.is_learnt:
+        return ""
+    series = store.memory(rule.digest).by_fingerprint.get(fingerprint(rule, labels))
+    line = rule.method.target.bound(series.baseline if series else None)
+    return "" if line is None else amount(line, rule.unit)
 
 
 def _label_values(counts: Counts) -> str:

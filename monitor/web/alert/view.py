@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from monitor.alert.notification import Course, NotifiedAlert
-from monitor.alert.notify.dispatch import notified_alert
+from monitor.alert.figures import amount, capital, figure, limit_of, signal_words, value_of
+from monitor.alert.notification import Course
+from monitor.alert.notify.dispatch import described
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.rules.marked_yaml import InvalidYaml, parse_yaml
-from monitor.alert.signal import SignalKind
-from monitor.alert.silence import Silence
 from monitor.alert.state import Alert, State
-from monitor.alert.wording import amount, name_of, signal_words
+from monitor.alert.wording import name_of, reason_words
 from monitor.core.duration import format_duration
 from monitor.core.model import Reason, Verdict
+from monitor.core.text.plain import moment
 from monitor.report.charts.drawing import course_svg
 
 STATES: Mapping[State, tuple[str, str, str]] = {  # word, sign, colour
@@ -44,50 +44,30 @@ class HistoryEntry:
     bad: bool = False
 
 
-def as_notified(alert: Alert, silence: Silence | None) -> NotifiedAlert:
-    """The alert as messages describe it; a pending one as if it fired."""
-    if alert.state in (State.PENDING, State.INACTIVE):
-        alert = replace(alert, state=State.FIRING)
-    return notified_alert(alert, silence)
-
-
 def name(alert: Alert) -> str:
     """The name that messages use, such as `negative-rate, support-bot`."""
-    return name_of(as_notified(alert, None))
-
-
-def since(alert: Alert) -> datetime:
-    """When the present state began."""
-    return alert.resolved_at or alert.fired_at or alert.active_since
+    return name_of(described(alert))
 
 
 def duration(alert: Alert, now: datetime) -> str:
-    """How long the episode has lasted, such as `1h3m`; to the second if it is short."""
+    """How long the episode has lasted since it began, such as `1h3m`; to the second if it is short."""
     length = (alert.resolved_at or now) - alert.active_since
     return format_duration(length if length < _SHORT else length - length % timedelta(minutes=1))
 
 
 def value(alert: Alert) -> str:
-    """`38.2 %`, or `unknown`."""
-    return "unknown" if alert.value is None else amount(alert.value, alert.unit)
+    """`38.2 %`, `none` for missing answers, or `unknown`."""
+    return value_of(described(alert))
 
 
-def threshold(alert: Alert) -> str:
-    """When the alert fires, such as `above 30.0 %`."""
-    return f"{'below' if alert.below else 'above'} {amount(alert.bound, alert.unit)}"
+def limit(alert: Alert) -> str:
+    """What the value is held against, such as `fires above 30.0 %`."""
+    return " ".join(limit_of(described(alert)))
 
 
-def interval(alert: Alert) -> str:
-    """The confidence interval, such as `33.0 % to 43.6 %`; empty for an exact or unknown value."""
-    notified = as_notified(alert, None)
-    if notified.value is None or notified.lower is None or notified.upper is None or notified.lower == notified.upper:
-        return ""
-    return f"{amount(notified.lower, notified.unit)} to {amount(notified.upper, notified.unit)}"
-
-
-def signal(alert: Alert) -> str:
-    """The signal in words, such as `Rate of negative answers`."""
-    return signal_words(alert.signal)
+def headline(alert: Alert) -> str:
+    """The sentence that messages have, such as `Negative answers: 38.2 %, fires above 30.0 %`."""
+    return capital(figure(described(alert)))
 
 
 def history(events: Sequence[Row], actions: Sequence[Row], notifications: Sequence[Row]) -> list[HistoryEntry]:
@@ -116,6 +96,11 @@ def history(events: Sequence[Row], actions: Sequence[Row], notifications: Sequen
         for row in notifications
     ]
     return sorted(entries, key=lambda entry: entry.at, reverse=True)
+
+
+def reasons(names: Sequence[str]) -> str:
+    """Why an answer was judged so, in words."""
+    return ", ".join(map(reason_words, names))
 
 
 def delivery(row: Row) -> str:
@@ -170,15 +155,6 @@ def rule_text(source: str, rule: str) -> str | None:
     return "\n".join(lines[first : max(last, first + 1)])
 
 
-def target_words(rule: Rule) -> str:
-    """The rule's target, such as `threshold above 0.3 over 5m, for 1m`."""
-    over = "" if rule.signal.is_momentary else f" over {format_duration(rule.method.window)}"
-    wait = f", for {format_duration(rule.for_)}" if rule.for_ else ""
-    if rule.signal.kind is SignalKind.RANKS:
-        return f"{rule.method.name}, without a target{wait}"
-    return f"{rule.method.name} {'below' if rule.method.fires_below else 'above'} {rule.method.target}{over}{wait}"
-
-
 @lru_cache(maxsize=64)
 def course_drawing(course: Course) -> str:
     """The SVG of a course, cached."""
@@ -187,13 +163,15 @@ def course_drawing(course: Course) -> str:
 
 def course_words(course: Course) -> str:
     """The chart in words, for people who cannot see it."""
+    measured = capital(signal_words(course.name))
     known = [point.value for point in course.points if point.value is not None]
     if not known:
-        return f"{signal_words(course.name)}: nothing was counted"
-    lowest, highest, last = min(known), max(known), known[-1]
+        return f"{measured}: nothing was counted"
+    lowest, highest, last = (amount(number, course.unit) for number in (min(known), max(known), known[-1]))
+    began = f"; the upright line is the start of the alert, {moment(course.started_at)}" if course.started_at else ""
     return (
-        f"{signal_words(course.name)} over time: from {amount(lowest, course.unit)} to {amount(highest, course.unit)}, "
-        f"last {amount(last, course.unit)}; the threshold is {amount(course.bound, course.unit)}"
+        f"{measured}: from {lowest} to {highest}, last {last}; the dashed line is at "
+        f"{amount(course.bound, course.unit)}{began}"
     )
 
 

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import TypeVar
 
-from monitor.assess.explain import METRIC_NAMES, REASON_WORDS
+from monitor.assess.explain import METRIC_NAMES
 from monitor.core.assessment_json import storable
 from monitor.core.model import Reason, Verdict
+from monitor.core.reason_words import REASON_WORDS
 from monitor.store.interaction.filters import Filters, Labelled, MetricRange, RefusalCorrectness
 from monitor.store.tables.interactions import METRICS
 from monitor.web.interaction.overview_figures import DEFAULT_SPAN, SPANS

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, StreamingResponse
 
 from monitor.app.wiring.application import Application
-from monitor.assess.explain import REASON_WORDS
 from monitor.assess.reference import is_flagged, rank_words
+from monitor.core.reason_words import REASON_WORDS
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong
 from monitor.store.interaction.filters import InteractionPage, ListedInteraction

@@ -15,7 +15,6 @@ from monitor.assess.classify.profile import Profile
 from monitor.assess.classify.refusal import Role
 from monitor.assess.explain import (
     METRIC_NAMES,
-    REASON_WORDS,
     Carried,
     Moved,
     ReadSentence,
@@ -26,6 +25,7 @@ from monitor.assess.explain import (
 )
 from monitor.assess.score.features import FEATURES
 from monitor.core.model import Match, Origin, Reason
+from monitor.core.reason_words import REASON_WORDS
 from monitor.privacy.masking import redact
 from monitor.web.base.escape import escape_invisible
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from monitor.alert.figures import figure, signal_words
 from monitor.alert.notification import MAX_EXAMPLES, Example, Notification, NotifiedAlert
 from monitor.alert.receivers.slack.text import (
     SlackMessage,
@@ -22,13 +23,11 @@ from monitor.alert.receivers.slack.text import (
 )
 from monitor.alert.wording import (
     facts,
-    figure,
     http_url,
     labels_of,
     name_of,
     news_line,
     remarks,
-    signal_words,
     title,
     why,
 )
