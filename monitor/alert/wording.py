@@ -94,7 +94,9 @@ def facts(alert: NotifiedAlert) -> list[tuple[str, str]]:
     if alert.detail:
         name = "Why" if failed else _DETAILS.get(alert.method, "Remark")
         lines.append((name, shortened(capital(alert.detail), _MAX_DETAIL)))
-    if alert.quiet_since is not None:
+    if failed:
+        pass
+    elif alert.quiet_since is not None:
         lines.append((f"No {counted(alert)} since", moment(alert.quiet_since)))
     elif alert.method == "shift":
         lines.append(("Answers since the change", f"{alert.samples:,}"))
@@ -153,6 +155,6 @@ _DETAILS = {
     "change": "Compared with",
     "shift": "Evidence",
     "rate": "Labels",
-    "burn_rate": "How fast",
+    "burn_rate": "Against what is allowed",
 }
 UNWATCHED = timedelta(minutes=5)  # this long without an evaluation, and the list of alerts is out of date

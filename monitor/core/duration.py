@@ -43,10 +43,9 @@ def spelled(length: timedelta) -> str:
     for name, unit in (("year", "y"), ("week", "w"), ("day", "d"), ("hour", "h")):
         if seconds >= 2 * _SECONDS[unit]:
             return f"{seconds / _SECONDS[unit]:,.0f} {name}s"
-    exact = next(
-        (name for name, unit in (("day", "d"), ("hour", "h"), ("minute", "m")) if seconds == _SECONDS[unit]), ""
-    )
-    return f"1 {exact}" if exact else f"{seconds / 60:,.0f} minutes"
+        if seconds == _SECONDS[unit]:
+            return f"1 {name}"
+    return f"{seconds / 60:,.0f} minutes"
 
 
 def _years(length: timedelta) -> str:

@@ -57,15 +57,17 @@ def last_counted(rule: Rule, signals: SignalReader, labels: Mapping[str, str], s
 
     Each query narrows the span to a sixtieth: one for an hour, two for two days.
     """
-    while span.length > MINUTE:
+    while True:
         step = max(-(-span.length // _PIECES // MINUTE), 1) * MINUTE
         starts = [span.start + step * number for number in range(-(-span.length // step))]
         pieces = [Span(start=at, end=min(at + step, span.end)) for at in starts]
-        found = _count(rule, signals, labels, pieces)
-        if found is None or not any(count.total for count in found.counts):
+        counted = _count(rule, signals, labels, pieces)
+        filled = [piece for piece, count in zip(pieces, counted.counts, strict=True) if count.total] if counted else []
+        if not filled:
             return None
-        span = [piece for piece, count in zip(pieces, found.counts, strict=True) if count.total][-1]
-    return span.end
+        span = filled[-1]
+        if span.length == MINUTE:
+            return span.end
 
 
 def _breached(rule: Rule, signals: SignalReader, labels: Mapping[str, str], end: datetime, bound: float) -> bool:

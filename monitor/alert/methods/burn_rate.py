@@ -157,8 +157,7 @@ class BurnRate(Method):
 
 def _burn_rates(pair: BurnWindow, long: Count, short: Count, allowed: float) -> str:
     rates = (
-        f"{'nothing' if count.mean is None else format(count.mean / allowed, '.1f') + ' times the allowed rate'} "
-        f"in {format_duration(length)}"
+        f"{'nothing' if count.mean is None else f'{count.mean / allowed:.1f} times'} in {format_duration(length)}"
         for count, length in ((long, pair.long), (short, pair.short))
     )
-    return f"{' and '.join(rates)} (fires above {pair.factor:g} in both)"
+    return f"{', '.join(rates)} (fires above {pair.factor:g} times in both)"

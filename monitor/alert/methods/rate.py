@@ -90,6 +90,6 @@ class Rate(Method):
             lower=rate.lower,
             upper=rate.upper,
             bound=bound,
-            detail=f"{rate.labels:,} answers of {rate.since:%Y-%m-%d} to {rate.until:%Y-%m-%d}, drawn by plan {rate.plan}",
+            detail=f"{rate.labels:,} answers of {rate.since:%Y-%m-%d} to {rate.until:%Y-%m-%d}, by plan {rate.plan}",
         )
         return observation, memory

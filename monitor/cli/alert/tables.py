@@ -48,8 +48,10 @@ def alerts_table(rows: Sequence[Row]) -> Table:
 def alert_lines(alert: Alert) -> Iterator[str]:
     """Yields one alert in full; the first line is its heading."""
     notified = described(alert)
-    yield f"{name_of(notified)}: {alert.state.replace('_', ' ')}, {alert.severity}, episode {alert.episode[:12]}"
-    yield f"  {capital(figure(notified))}"
+    state = "resolved" if alert.resolved_at else f"{alert.state.replace('_', ' ')} since {moment(alert.active_since)}"
+    yield f"{name_of(notified)}: {state}, {alert.severity}, episode {alert.episode[:12]}"
+    if notified.status == "error" or alert.quiet_since:
+        yield f"  {capital(figure(notified))}"
     yield from (f"  {name}: {value}" for name, value in lines_of(notified))
 
 

@@ -1,30 +1,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 from html import escape
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.alert.signal import MEANS, RANKED, RATES, Signal, SignalKind
 from monitor.alert.wording import (
     MAX_URL,
-    amount,
     facts,
-    figure,
     http_url,
     labels_of,
     name_of,
     news_line,
     remarks,
-    signal_words,
     title,
     why,
-    words,
 )
-from monitor.core.model import Reason
 from monitor.core.text.plain import NOTHING, percent, plain, shortened, units
 from tests.factories.alert.notifications import (
     a_notification,
@@ -100,71 +93,10 @@ def test_a_link_is_left_as_it_is():
     assert http_url("https://wiki.example/rag?a=1&b=2#x") == "https://wiki.example/rag?a=1&b=2#x"
 
 
-def test_a_rate_is_shown_with_its_interval():
-    assert facts(a_notified_alert()) == [
-        ("Rate of negative answers", "38.2 % (95 % interval 28.5 % to 48.9 %)"),
-        ("Threshold", "above 30.0 %"),
-        ("Window", "5m"),
-        ("Answers counted", "84"),
-        ("Since", "2025-11-21 12:00 UTC"),
-    ]
-
-
-def test_the_end_is_shown_with_the_duration():
-    assert facts(a_resolved_alert())[-1] == ("Resolved", "2025-11-21 12:20 UTC, after 20m")
-
-
-def test_a_mean_is_shown_as_a_number():
-    alert = a_notified_alert(
-        signal="mean of sda", unit="number", value=0.6123, lower=0.59, upper=0.634, bound=0.7, below=True
-    )
-    assert facts(alert)[:2] == [("Mean SDA", "0.612 (95 % interval 0.59 to 0.634)"), ("Threshold", "below 0.7")]
-    assert figure(alert) == "mean SDA 0.612, threshold 0.7"
-
-
-def test_a_momentary_state_is_shown_without_interval_and_window():
-    alert = a_notified_alert(
-        signal="lag", unit="seconds", value=5400, lower=5400, upper=5400, bound=300, window=timedelta()
-    )
-    assert facts(alert) == [
-        ("Consumer lag", "1h30m"),
-        ("Threshold", "above 5m"),
-        ("Since", "2025-11-21 12:00 UTC"),
-    ]
-
-
-def test_an_unknown_value_is_shown_as_unknown():
-    alert = a_notified_alert(status="no_data", value=None, lower=0.0, upper=1.0, samples=0)
-    assert facts(alert)[0] == ("Rate of negative answers", "unknown")
-    assert dict(facts(alert))["Answers counted"] == "0"
-
-
-@pytest.mark.parametrize(
-    ("method", "name"),
-    [("burn_rate", "Detail"), ("sequential", "Evidence"), ("change", "Compared with"), ("new", "Detail")],
-)
-def test_the_detail_of_a_method_has_its_own_name(method, name):
-    assert (name, "14.4 over 1h") in facts(a_notified_alert(method=method, detail="14.4\nover 1h"))
-
-
-def test_a_rule_that_fails_is_held_against_nothing():
-    alert = a_notified_alert(
-        status="error", method="sequential", value=None, lower=0.0, upper=1.0, bound=0.0, detail="no such rate"
-    )
-    assert facts(alert)[:2] == [("Rate of negative answers", "unknown"), ("Detail", "no such rate")]
-    assert figure(alert) == "rate of negative answers unknown"
-
-
 def test_a_detail_is_one_short_line():
-    detail = dict(facts(a_notified_alert(detail="\x1b[31mred\n" + "x" * 40_000)))["Detail"]
+    detail = dict(facts(a_notified_alert(detail="\x1b[31mred\n" + "x" * 40_000)))["Remark"]
     assert detail.startswith("[31mred xxx")
     assert units(detail) == 300
-
-
-def test_messages_are_counted_for_dead_letters():
-    alert = a_notified_alert(signal="dead_letters")
-    assert facts(alert)[0][0] == "Rate of dead letters"
-    assert dict(facts(alert))["Messages counted"] == "84"
 
 
 def test_what_people_did_is_shown_for_each_alert():
@@ -195,11 +127,15 @@ def test_an_alert_of_a_source_is_named_after_it():
     ("changes", "expected"),
     [
         ({}, "Firing since 2025-11-21 12:00 UTC"),
-        ({"alerts": (a_notified_alert(status="error"),)}, "Error since 2025-11-21 12:00 UTC"),
+        ({"alerts": (a_notified_alert(status="error"),)}, "Not evaluated since 2025-11-21 12:00 UTC"),
         ({"news": "repeated", "at": at(240)}, "Still firing after 4h"),
         (
             {"news": "repeated", "at": at(240), "alerts": (a_notified_alert(status="no_data"),)},
-            "Still no data after 4h",
+            "Still without data after 4h",
+        ),
+        (
+            {"news": "repeated", "at": at(240), "alerts": (a_notified_alert(quiet_since=at(57)),)},
+            "Still firing after 4h; no answers since 2025-11-21 12:57 UTC",
         ),
         ({"news": "acknowledged", "by": "slack:U1 (ada)"}, "Acknowledged by slack:U1 (ada)"),
         ({"news": "acknowledged"}, "Acknowledged"),
@@ -224,7 +160,7 @@ def test_alerts_that_joined_or_left_are_named():
     assert news_line(a_notification(alerts=(first, gone), **changed)) == "no-answers, support-bot resolved"
     both = news_line(a_notification(alerts=(first, third, gone), **changed))
     assert both == "refusals, support-bot joined; no-answers, support-bot resolved"
-    assert news_line(a_notification(alerts=(first,), **changed)) == "Firing: changed"
+    assert news_line(a_notification(alerts=(first,), **changed)) == "Now firing"
 
 
 def test_many_that_joined_are_counted():
@@ -237,63 +173,12 @@ def test_labels_without_a_value_are_left_out():
     assert labels_of(a_notified_alert(labels={"app": "a", "model": ""})) == {"app": "a"}
 
 
-@pytest.mark.parametrize("name", [*RATES, *Reason])
-def test_every_rate_has_words(name):
-    assert "_" not in words(name)
-    assert signal_words(str(Signal(kind=SignalKind.RATE, name=name))) == f"Rate of {words(name)}"
-
-
-def test_every_other_signal_has_words():
-    kinds = [Signal(kind=kind) for kind in SignalKind if kind not in (SignalKind.RATE, SignalKind.MEAN)]
-    expected = [
-        signal_words(str(signal)) for signal in (*kinds, *(Signal(kind=SignalKind.MEAN, name=n) for n in MEANS))
-    ]
-    assert len(set(expected)) == len(expected)
-    assert all(text[0].isupper() and "_" not in text for text in expected)
-
-
-@pytest.mark.parametrize(
-    ("value", "unit", "expected"),
-    [
-        (0.3, "share", "30.0 %"),
-        (0.0042, "share", "0.42 %"),
-        (0.0, "share", "0.0 %"),
-        (3.0, "number", "3"),
-        (1234.5, "number", "1,234.5"),
-        (90.0, "seconds", "1m30s"),
-        (0.0, "seconds", "0s"),
-    ],
-)
-def test_an_amount_is_shown_with_its_unit(value, unit, expected):
-    assert amount(value, unit) == expected
-
-
 def test_small_rates_keep_two_digits():
     assert percent(0.00994) == "0.99 %"
 
 
 def test_an_example_says_why_it_is_bad():
-    reasons = ("not_in_documents", "missing_fact", "contradicts_documents")
-    expected = why(an_example(verdict="self_generated", reasons=reasons))
-    assert expected == "self-generated: not in documents, missing fact, contradicts documents"
-
-
-def test_a_change_is_worded_without_a_threshold():
-    changed = a_notified_alert(
-        signal="ranks of qrd", method="shift", value=0.213, lower=0.18, upper=0.25, bound=0.1, detail="since noon"
-    )
-    assert dict(facts(changed)) | {"Since": ""} == {
-        "Answers among the tenth of the past whose retrieved documents fit the question least": "21.3 % "
-        "(95 % interval 18.0 % to 25.0 %)",
-        "Usually": "10.0 %",
-        "Evidence": "since noon",
-        "Answers since the change": f"{changed.samples:,}",
-        "Since": "",
-    }
-    assert figure(changed).endswith("21.3 %, usually 10.0 %")
-
-
-def test_a_true_rate_says_that_it_is_one():
-    labelled = a_notified_alert(signal="true_rate of self_generated", method="rate", window=timedelta())
-    assert facts(labelled)[0][0] == "True rate of self-generated answers, by labels"
-    assert all(signal_words(f"ranks of {name}") != f"ranks of {name}" for name in RANKED)
+    reasons = ("no_documents", "empty_answer", "of_later_release")
+    expected = "self-generated: nothing was retrieved, the answer is empty, of later release"
+    assert why(an_example(verdict="self_generated", reasons=reasons)) == expected
+    assert why(an_example(verdict="refusal", reasons=())) == "refusal"

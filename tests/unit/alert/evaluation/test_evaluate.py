@@ -112,7 +112,7 @@ def test_labels_that_vanish_hold_what_is_firing_for_a_day(store):
     assert run(store, 60) == []
     assert run(store, 60 * 23) == []
     assert run(store, 60 * 24 + 2) == [("shop", "resolved")]
-    assert store.history[-1].alert.note == "no answers or messages for 1d"
+    assert store.history[-1].alert.note == "ended because nothing has arrived for 1 day"
 
 
 def test_labels_that_vanish_fire_on_where_that_counts_as_alerting(store):
@@ -271,6 +271,7 @@ def test_a_failure_that_passes_changes_nothing(store):
     store.broken = {"refusal": ZeroDivisionError()}
     assert run(store, 1, BROKEN) == []
     store.broken = {}
+    store.count(at(2), SHOP, 20, refusal=20)
     assert run(store, 2.5, BROKEN) == [("shop", "firing")]
 
 

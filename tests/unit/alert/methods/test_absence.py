@@ -22,7 +22,6 @@ def test_silence_in_a_busy_hour_breaches():
     found = seen(0, 480, 40, 480, 44, 528)
     assert (found.outcome, found.value, found.samples) == (Outcome.BREACHING, 0.0, 0)
     assert found.bound == pytest.approx(40.0)
-    assert found.detail == "about 40 answers were expected"
 
 
 def test_one_answer_ends_it():

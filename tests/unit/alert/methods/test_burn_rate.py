@@ -37,7 +37,8 @@ def test_both_windows_must_exceed():
     assert both.outcome is Outcome.BREACHING
     assert (both.value, both.bound) == (0.4, 0.02)
     assert both.detail == (
-        "burn rate 20.0 over 1h and 20.0 over 5m, line 14.4; burn rate 0.5 over 6h and 0.5 over 30m, line 6"
+        "20.0 times in 1h, 20.0 times in 5m (fires above 14.4 times in both); "
+        "0.5 times in 6h, 0.5 times in 30m (fires above 6 times in both)"
     )
     assert observe(PAGE, share(40, 100), share(1, 10), CALM, CALM).outcome is Outcome.NORMAL
     assert observe(PAGE, share(10, 100), share(9, 10), CALM, CALM).outcome is Outcome.NORMAL

@@ -30,7 +30,9 @@ def test_a_clear_rise_breaches_and_says_what_is_usual():
     assert seen.outcome is Outcome.BREACHING
     assert (seen.value, seen.bound) == (0.08, pytest.approx(0.06))
     assert seen.detail is not None
-    assert seen.detail.startswith("usually 4.0 % at these hours")
+    assert seen.detail.startswith(
+        "4.0 % at the same hours of earlier weeks; chance alone would show this in one look of 20,000"
+    )
 
 
 def test_weeks_that_differ_by_themselves_ask_for_more():
@@ -63,7 +65,7 @@ def test_it_is_unsure_without_two_weeks_of_enough_answers():
     seen = observe(Change(), share(80, 1000), *one_week)
     assert (seen.outcome, seen.detail) == (
         Outcome.UNSURE,
-        "only 1 of 4 past weeks have enough answers to compare with",
+        "only 1 of the last 4 weeks, too few, have enough answers at these hours",
     )
     assert observe(Change(), share(29, 29), *EVEN).outcome is Outcome.UNSURE
     assert observe(Change(), Count(), *EVEN).outcome is Outcome.NO_DATA

@@ -48,7 +48,7 @@ def test_the_lower_limit_fires_and_the_estimate_resolves(rate, outcome):
     seen = observe(labelled(*rate))
     assert (seen.outcome, seen.value, seen.lower, seen.upper) == (outcome, *rate)
     assert (seen.samples, seen.bound) == (100, 0.05)
-    assert seen.detail == "100 labels of 2026-02-22 to 2026-03-01, plan 7"
+    assert seen.detail == "100 answers of 2026-02-22 to 2026-03-01, by plan 7"
 
 
 def test_a_period_that_is_too_old_says_nothing_any_more():
@@ -57,7 +57,7 @@ def test_a_period_that_is_too_old_says_nothing_any_more():
     assert (seen.outcome, seen.value, seen.detail) == (
         Outcome.NORMAL,
         None,
-        "no labelled period has ended in the last 35d",
+        "no period that ended in the last 5 weeks has labels",
     )
 
 

@@ -157,7 +157,7 @@ def test_starting_anew_is_starting_with_nothing(rollup):
     rollup.add(at(1), bad=0, total=100_000)
     seen = watch.look(at(2))
     assert (seen.outcome, wealth(watch)) == (Outcome.NORMAL, None)
-    assert seen.detail == "at the target rate, chance produces as much evidence at most once in 0 minutes"
+    assert seen.detail == "none that the rate is above its target"
 
 
 def test_no_data_where_nothing_is_shown(rollup):
@@ -177,8 +177,8 @@ def test_detail_tells_how_rare_the_evidence_is(rollup):
     watch.look(at(0))
     rollup.add(at(0), bad=400, total=400)
     seen = watch.look(at(0.75))
-    most = 100 * BETS.false_alarm_every / timedelta(weeks=1)
-    assert seen.detail == f"at the target rate, chance produces as much evidence at most once in {most:,.0f} weeks"
+    most = 100 * BETS.false_alarm_every / timedelta(days=365)
+    assert seen.detail == f"if the rate were on target, chance would show this at most once in {most:,.0f} years"
     assert np.isfinite(wealth(watch)).all()
 
 

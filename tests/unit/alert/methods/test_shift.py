@@ -72,7 +72,7 @@ def test_few_answers_say_nothing_and_are_said_to():
     seen = Looks().look(0, batch(usual(100, 1)))
     assert (seen.outcome, seen.detail) == (
         Outcome.UNSURE,
-        f"only 100 earlier answers to compare with; about {TELLING} are needed to see a change",
+        f"only 100 earlier answers to compare with; a change shows from about {TELLING} on",
     )
 
 
@@ -86,7 +86,10 @@ def test_worse_answers_fire_and_the_message_says_since_when_and_how_sure(firing)
     assert seen.outcome is Outcome.BREACHING
     assert seen.value > 0.3 > seen.bound == 0.1
     assert seen.lower < seen.value < seen.upper
-    assert "since about 2026-03-02 01:40 UTC; chance alone produces as much evidence at most once in " in seen.detail
+    assert (
+        "since about 2026-03-02 01:40 UTC than the 2,100 answers before; chance alone would show this at most once"
+        in seen.detail
+    )
 
 
 def test_better_answers_never_fire():
@@ -118,7 +121,7 @@ def test_what_comes_while_it_fires_hides_nothing(firing):
         assert firing.look(100 + i * 60, batch(worse(2_000, i))).outcome is Outcome.BREACHING
     watch = firing.watch
     since = watch.change.units[watch.leader]
-    assert f"worse than {16_180 - since:,.0f} earlier answers" in firing.look(600, None).detail
+    assert f"than the {16_180 - since:,.0f} answers before" in firing.look(600, None).detail
     assert (watch.units, sum(history.sum() for history in watch.waiting.values())) == (2_180, 14_000)
 
 

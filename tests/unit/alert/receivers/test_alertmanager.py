@@ -55,7 +55,7 @@ def test_a_firing_alert_is_kept_for_four_rounds(server, receiver):
     assert alert["annotations"]["runbook"] == "https://wiki.example/rag?a=1&b=2"
     assert "38.2 %" in alert["annotations"]["figures"]
     assert "two hours" in alert["annotations"]["example_1"]
-    assert (alert["startsAt"], alert["endsAt"]) == ("2025-11-21T12:02:00Z", "2025-11-21T12:06:00Z")
+    assert (alert["startsAt"], alert["endsAt"]) == ("2025-11-21T12:00:00Z", "2025-11-21T12:06:00Z")
     assert alert["generatorURL"] == "https://monitor.example/alerts/1"
     assert receiver.resend == RESEND == timedelta(minutes=1)
 
@@ -100,7 +100,7 @@ def test_names_become_valid_and_our_own_labels_win(server, receiver):
 def test_a_rule_without_a_summary_gets_the_figures_as_one(server, receiver):
     receiver.send(a_notification(alerts=(a_notified_alert(annotations={}),), examples=(an_example(), an_example())))
     shown = server.requests[0].json[0]["annotations"]
-    assert shown["summary"] == "rate of negative answers 38.2 %, threshold 30.0 %"
+    assert shown["summary"] == "negative answers: 38.2 %, fires above 30.0 %"
     assert "example_2" in shown
 
 

@@ -10,18 +10,17 @@ from tests.factories.alert.notifications import a_notification, a_notified_alert
 READS = """\
 [critical] Firing: negative-rate, support-bot
   Firing since 2025-11-21 12:00 UTC
-  Rate of negative answers: 38.2 % (95 % interval 28.5 % to 48.9 %)
-  Threshold: above 30.0 %
-  Window: 5m
-  Answers counted: 84
-  Since: 2025-11-21 12:00 UTC
+  Negative answers: 38.2 % (28.5 % to 48.9 % with 95 % confidence)
+  Fires above: 30.0 %
+  Counted: 84 answers in 5m
+  Started: 2025-11-21 12:00 UTC
   app: support-bot
   environment: production
   Summary: Too many answers are not carried.
   Runbook: https://wiki.example/rag?a=1&b=2
   What changed
   - More about refunds.
-  1. self-generated: answer off support
+  1. self-generated: the answer departs from its supporting documents
      Question: How long does a refund take?
      Answer:   Refunds arrive within two hours, guaranteed by the Galactic Bank.
      https://monitor.example/q-1

@@ -65,7 +65,7 @@ def test_text_and_html_say_the_same(server, receiver):
     assert mail.message["Auto-Submitted"] == "auto-generated"
     assert (mail.sender, mail.recipients) == (SENDER, (ADA, TEAM))
     for text in (body(mail, "plain"), body(mail, "html")):
-        assert "38.2 % (95 % interval 28.5 % to 48.9 %)" in text
+        assert "38.2 % (28.5 % to 48.9 % with 95 % confidence)" in text
         assert "How long does a refund take?" in text
     assert '<a href="https://monitor.example/1?a=1&amp;b=2">Open in monitor</a>' in body(mail, "html")
     assert '<a href="https://wiki.example/rag?a=1&amp;b=2">Runbook</a>' in body(mail, "html")

@@ -103,17 +103,15 @@ def test_the_event_says_what_since_when_and_how_sure(server, receiver):
     )
     (event,) = server.events
     payload = event["payload"]
-    assert payload["summary"] == (
-        "Firing: negative-rate, support-bot (rate of negative answers 38.2 %, threshold 30.0 %)"
-    )
+    assert payload["summary"] == ("Firing: negative-rate, support-bot (negative answers: 38.2 %, fires above 30.0 %)")
     assert (payload["source"], payload["severity"], payload["group"]) == ("support-bot", "critical", GROUP_EPISODE)
     assert payload["timestamp"] == "2025-11-21T12:00:00Z"
     details = payload["custom_details"]
-    assert details["figures"]["Rate of negative answers"] == "38.2 % (95 % interval 28.5 % to 48.9 %)"
+    assert details["figures"]["Negative answers"] == "38.2 % (28.5 % to 48.9 % with 95 % confidence)"
     assert details["summary"] == "Too many answers are not carried."
     assert details["labels"] == {"app": "support-bot", "environment": "production"}
     assert details["changes"] == ["More about refunds."]
-    assert details["examples"][0]["verdict"] == "self-generated: answer off support"
+    assert details["examples"][0]["verdict"] == "self-generated: the answer departs from its supporting documents"
     assert details["instead_of"] == "slack: gone"
     assert event["client_url"] == "https://monitor.example/1"
     assert event["links"] == [

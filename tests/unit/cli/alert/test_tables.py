@@ -142,13 +142,16 @@ def test_an_alert_in_full_says_since_when_how_bad_and_who_is_at_it():
         annotations={"summary": "The bot refuses.", "runbook": "https://wiki.example/rag"},
     )
     heading, *lines = alert_lines(alert)
-    assert heading == f"negative-rate: firing since 2025-11-21 12:03 UTC, critical, episode {alert.episode[:12]}"
+    assert heading == f"negative-rate, shop: firing since 2025-11-21 11:58 UTC, critical, episode {alert.episode[:12]}"
     assert lines == [
-        "  app=shop",
-        "  Rate of negative answers: 38.2 %, threshold: above 30.0 %, of 84 in 5m",
-        "  acknowledged by ada, 2025-11-21 12:05 UTC",
-        "  The bot refuses.",
-        "  https://wiki.example/rag",
+        "  Negative answers: 38.2 % (28.0 % to 54.0 % with 95 % confidence)",
+        "  Fires above: 30.0 %",
+        "  Counted: 84 answers in 5m",
+        "  Started: 2025-11-21 11:58 UTC",
+        "  app: shop",
+        "  Acknowledged by: ada",
+        "  Summary: The bot refuses.",
+        "  Runbook: https://wiki.example/rag",
     ]
 
 
@@ -192,7 +195,7 @@ def test_what_keeps_people_from_being_told_is_said():
 def test_a_rule_that_waits_for_its_baseline_is_not_called_normal():
     rule = {"rule": "negative-rate", "stale_since": None, "error": None, "held": 2, "evaluated_at": at(2)}
     assert list(troubles([rule, {**rule, "rule": "learnt", "held": 0}], [], [], now=at(3))) == [
-        "negative-rate: held until a baseline is known (a day and 200 answers): 2 alerts"
+        "negative-rate: not judged until the usual level is known (a day and 200 answers): 2 alerts"
     ]
 
 
@@ -200,7 +203,7 @@ def test_each_rule_says_what_its_pages_rest_on():
     ranks = a_rule(name="changed", signal=Signal(kind=SignalKind.RANKS, name="score"), method=Shift())
     text = shown(rules_table([a_rule(), ranks]), 200)
     assert "a fixed line" in text
-    assert "shift, no target" in text
+    assert "shift: answers that look as made up as the worst tenth used to: clearly more than one in ten" in text
     assert "ranks among the source's own earlier answers: no target to know" in text
 
 

@@ -5,8 +5,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from monitor.alert.notification import Course, Point
+from monitor.alert.notify.dispatch import described
 from monitor.alert.state import State
 from monitor.alert.window import Count, Counts
+from monitor.simulate.fakes.alerts import MemoryAlertStore
 from monitor.web.alert import view as alert_view
 from monitor.web.alert.rule_figures import nearest_to_firing
 from tests.factories.alert.alerts import a_method, a_rule, a_rule_set, an_alert
@@ -30,9 +32,8 @@ rules:
 def test_an_alert_in_words():
     its = an_alert()
     assert alert_view.name(its) == "negative-rate, shop"
-    assert (alert_view.value(its), alert_view.threshold(its)) == ("40.0 %", "above 30.0 %")
-    assert alert_view.interval(its) == "28.0 % to 54.0 %"
-    assert alert_view.signal(its) == "Rate of negative answers"
+    assert (alert_view.value(its), alert_view.limit(its)) == ("40.0 %", "fires above 30.0 %")
+    assert alert_view.headline(its) == "Negative answers: 40.0 %, fires above 30.0 %"
     assert alert_view.duration(its, at(61.5)) == "1h3m"
     assert alert_view.duration(its, at(0.5)) == "2m30s"
 
@@ -41,13 +42,7 @@ def test_an_alert_in_words():
 def test_every_state_has_a_word_and_can_be_told(state):
     its = an_alert(state=state)
     assert alert_view.STATES[state][0]
-    assert alert_view.as_notified(its, None).rule == "negative-rate"
-
-
-def test_what_is_exact_or_unknown_has_no_interval():
-    assert alert_view.interval(an_alert(value=None)) == ""
-    assert alert_view.interval(an_alert(lower=0.4, upper=0.4)) == ""
-    assert alert_view.interval(an_alert(lower=float("-inf"), upper=float("inf"), unit="number")) == ""
+    assert described(its).rule == "negative-rate"
 
 
 @pytest.mark.parametrize(
@@ -120,21 +115,21 @@ def test_whether_the_rule_is_still_the_one():
     assert alert_view.configured_rule(an_alert(), a_rule_set(rule)) == (rule, False)
     assert alert_view.configured_rule(same, a_rule_set()) == (None, False)
     assert alert_view.configured_rule(same, None) == (None, False)
-    assert alert_view.target_words(rule) == "threshold above 0.3 over 5m, for 2m"
 
 
 def test_the_chart_in_words_and_as_a_drawing():
     points = tuple(Point(at=at(n), value=None if n == 1 else 0.1 * n, total=n) for n in range(4))
-    course = Course(points=points, bound=0.3, unit="share", name="rate of negative")
+    course = Course(points=points, bound=0.3, unit="share", name="rate of negative", started_at=at(2))
     assert alert_view.course_words(course) == (
-        "Rate of negative answers over time: from 0.0 % to 30.0 %, last 30.0 %; the threshold is 30.0 %"
+        "Negative answers: from 0.0 % to 30.0 %, last 30.0 %; the dashed line is at 30.0 %; "
+        "the upright line is the start of the alert, 2025-11-21 12:02 UTC"
     )
     drawn = alert_view.course_drawing(course)
     assert drawn.startswith("<svg")
     assert "style=" not in drawn
     assert "<script" not in drawn
     empty = Course(points=(), bound=0.3, unit="share", name="rate of negative")
-    assert alert_view.course_words(empty) == "Rate of negative answers: nothing was counted"
+    assert alert_view.course_words(empty) == "Negative answers: nothing was counted"
 
 
 def counted(app, matching, total):
@@ -143,12 +138,14 @@ def counted(app, matching, total):
 
 def test_the_combination_that_is_nearest_to_the_line():
     rule = a_rule()
-    found = nearest_to_firing(rule, [counted("a", 1, 10), counted("b", 1200, 4000), counted("c", 0, 0)])
+    found = nearest_to_firing(
+        rule, [counted("a", 1, 10), counted("b", 1200, 4000), counted("c", 0, 0)], MemoryAlertStore()
+    )
     assert (found.figure, found.labels) == ("30.0 % of 4,000", "b")
-    assert nearest_to_firing(rule, [counted("c", 0, 0)]) is None
-    assert nearest_to_firing(rule, []) is None
+    assert nearest_to_firing(rule, [counted("c", 0, 0)], MemoryAlertStore()) is None
+    assert nearest_to_firing(rule, [], MemoryAlertStore()) is None
     below = a_rule(method=a_method(above=None, below=0.4))
-    assert nearest_to_firing(below, [counted("a", 1, 10), counted("b", 3, 10)]).labels == "a"
+    assert nearest_to_firing(below, [counted("a", 1, 10), counted("b", 3, 10)], MemoryAlertStore()).labels == "a"
 
 
 def test_an_unknown_length_of_an_episode_is_never_negative():

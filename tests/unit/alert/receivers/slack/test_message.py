@@ -34,15 +34,13 @@ def root(notification, **how):
 READS = """\
 🔴 Firing: negative-rate, support-bot
 Too many answers are not carried.
-*Rate of negative answers*
-38.2 % (95 % interval 28.5 % to 48.9 %)
-*Threshold*
-above 30.0 %
-*Window*
-5m
-*Answers counted*
-84
-*Since*
+*Negative answers*
+38.2 % (28.5 % to 48.9 % with 95 % confidence)
+*Fires above*
+30.0 %
+*Counted*
+84 answers in 5m
+*Started*
 2025-11-21 12:00 UTC
 app
 support-bot
@@ -51,11 +49,11 @@ production
 *What changed*
 • Topic billing rose from 4 % to 61 %.
 *Examples*
-1. self-generated: answer off support
+1. self-generated: the answer departs from its supporting documents
 Question: How long does a refund take?
 Answer: Refunds arrive within two hours, guaranteed by the Galactic Bank.
 <https://monitor.example/i/q-1|Example 1>
-Chart of the signal before and while the alert fired: Rate of negative answers
+Chart of the signal before and while the alert fired: negative answers
 <https://wiki.example/rag?a=1&b=2|Runbook>
 critical, episode 0123456789a…
 Acknowledge
@@ -74,7 +72,7 @@ def test_a_group_leads_with_the_worst_and_lists_the_others():
     others = [a_notified_alert(rule=f"rule-{n}", severity="warning") for n in range(8)]
     message = seen(root_message(a_notification(alerts=(a_notified_alert(), *others, a_resolved_alert(rule="gone")))))
     assert message.startswith("🔴 Firing: negative-rate, support-bot and 8 more\n")
-    assert "Also:\n🟠 rule-0, support-bot: rate of negative answers 38.2 %" in message
+    assert "Also:\n🟠 rule-0, support-bot: negative answers: 38.2 %" in message
     assert "rule-5," in message
     assert "rule-6," not in message
     assert "\nand 3 more\n" in message
@@ -112,7 +110,7 @@ def test_when_all_is_over_it_is_green_and_only_open_is_left():
     ("alert", "heading"),
     [
         (a_notified_alert(status="no_data", severity="warning"), "🟠 No data: negative-rate"),
-        (a_notified_alert(status="error"), "🔴 Error: negative-rate"),
+        (a_notified_alert(status="error"), "🔴 Cannot be evaluated: negative-rate"),
         (a_notified_alert(severity="info"), "🔵 Firing: negative-rate"),
         (a_notified_alert(silenced_until=at(60)), "🔕 Firing: negative-rate"),
         (a_notified_alert(silenced_until=at(1)), "🔴 Firing: negative-rate"),
@@ -134,7 +132,7 @@ def test_a_chart_is_a_picture_with_a_word_for_those_who_do_not_see_it():
     assert picture(root(a_notification())) is None
     message = root(a_notification(), chart="F00000001")
     assert picture(message) == "F00000001"
-    assert "Chart of the signal before and while the alert fired: Rate of negative answers" in shown(message)
+    assert "Chart of the signal before and while the alert fired: negative answers" in shown(message)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +152,7 @@ def test_a_chart_is_a_picture_with_a_word_for_those_who_do_not_see_it():
 )
 def test_the_thread_says_why_the_notification_is_sent(changes, line):
     message = thread_message(a_notification(number=1, **changes))
-    assert seen(message).startswith(f"{line}\n🔴 negative-rate, support-bot: rate of negative answers 38.2 %")
+    assert seen(message).startswith(f"{line}\n🔴 negative-rate, support-bot: negative answers: 38.2 %")
     assert not problems({"blocks": message.blocks})
 
 
@@ -164,7 +162,7 @@ def test_the_thread_tells_the_end():
 
 def test_the_line_for_push_notifications_says_what_matters():
     assert fallback(a_notification()) == (
-        "🔴 Firing: negative-rate, support-bot (rate of negative answers 38.2 %, threshold 30.0 %)"
+        "🔴 Firing: negative-rate, support-bot (negative answers: 38.2 %, fires above 30.0 %)"
     )
 
 
