@@ -8,17 +8,18 @@ A PNG has a white background.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, timedelta
 from typing import Any
 
 import altair as alt
 
+from monitor.alert.figures import capital, signal_words
 from monitor.alert.notification import Course
 from monitor.review.evaluate.elements import Drawing, RocDrawing
 from monitor.review.evaluate.figures import XY, ReliabilityPoint
 
-SIDE = 300  # pixels of a square plot
+SIDE = 270  # pixels of a square plot; it fits on a phone with its axes
 COLOURS = ("#2f7fd6", "#d9731a", "#4f9d50", "#a464c4")
 _GUIDE = "currentColor"
 _SHARE = alt.Scale(domain=[0, 1], nice=False)
@@ -27,6 +28,7 @@ _INK, _GREY, _FAINT = "#333333", "#7c8894", "#d5dde5"
 _BETWEEN = "#8a97a655"  # faint on white and on black
 _LONGEST_IN_HOURS = timedelta(hours=36)
 COURSE_WIDTH, COURSE_HEIGHT = 480, 240  # pixels of the plot, drawn at twice that for phones
+PHONE_WIDTH = 240  # pixels of a plot that fits on a phone with its axes, at its natural size
 _MOST_POINTS = 300  # of a curve; more cannot be distinguished on a plot of this size
 
 
@@ -76,11 +78,19 @@ def reliability_chart(points: Sequence[ReliabilityPoint], *, description: str) -
 def course_chart(course: Course) -> bytes:
     """A PNG of an alert's signal over time (UTC), its bound dashed, over faint bars of the numbers counted.
 
-    A point without a value leaves a gap in the line.
+    A point without a value leaves a gap in the line. An upright line is the start of the alert.
     """
+    title = alt.Title(
+        capital(signal_words(course.name)),
+        anchor="start",
+        color=_INK,
+        fontSize=14,
+        fontWeight="normal",
+        limit=COURSE_WIDTH,
+    )
     drawn = (
-        _course_layers(course, bars=_FAINT, words=_GREY)
-        .properties(width=COURSE_WIDTH, height=COURSE_HEIGHT, background="white", padding=12)
+        _course_layers(course, bars=_FAINT, words=_GREY, width=COURSE_WIDTH)
+        .properties(width=COURSE_WIDTH, height=COURSE_HEIGHT, background="white", padding=12, title=title)
         .configure_axis(labelColor=_INK, titleColor=_INK, labelFontSize=14, titleFontSize=14, titleFontWeight="normal")
         .configure_view(stroke=None)
     )
@@ -89,16 +99,25 @@ def course_chart(course: Course) -> bytes:
     return out.getvalue()
 
 
-def course_svg(course: Course, *, description: str) -> str:
-    """The chart of `course_chart` as an SVG element, for a page."""
-    layers = _course_layers(course, bars=_BETWEEN, words=_GUIDE)
-    return svg(layers, description, width=COURSE_WIDTH, height=COURSE_HEIGHT)
+def course_svg(course: Course, *, description: str, width: int = COURSE_WIDTH) -> str:
+    """The chart of `course_chart` as an SVG element, for a page whose words say what it shows."""
+    layers = _course_layers(course, bars=_BETWEEN, words=_GUIDE, width=width)
+    return svg(layers, description, width=width, height=COURSE_HEIGHT)
 
 
-def _course_layers(course: Course, *, bars: str, words: str) -> alt.LayerChart:
+def for_every_width(draw: Callable[[int], str], width: int) -> str:
+    """What `draw` makes of a plot `width` pixels wide, and of one for a phone: the page's style shows one of the two.
+
+    Scaled down to a phone, the words of a wide drawing could not be read.
+    """
+    wide, narrow = draw(width), draw(PHONE_WIDTH)
+    return f'<div class="wide-drawing">{wide}</div><div class="phone-drawing">{narrow}</div>'
+
+
+def _course_layers(course: Course, *, bars: str, words: str, width: int) -> alt.LayerChart:
     """`bars` and `words` are the colours of the numbers counted and of their axis."""
     form = {"share": ".0%", "seconds": ",.0f", "number": "~g"}[course.unit]
-    name = f"{course.name}, seconds" if course.unit == "seconds" else course.name
+    unit = "seconds" if course.unit == "seconds" else None
     # JavaScript's dates have no zone of ours: what is written is UTC, and read as local time by a drawing in UTC
     rows = [
         {"at": f"{point.at.astimezone(UTC):%Y-%m-%dT%H:%M:%S}Z", "value": point.value, "total": point.total}
@@ -106,21 +125,22 @@ def _course_layers(course: Course, *, bars: str, words: str) -> alt.LayerChart:
     ]
     days = bool(rows) and course.points[-1].at - course.points[0].at > _LONGEST_IN_HOURS
     time = alt.X("at:T", title="UTC", scale=alt.Scale(type="utc"))
-    time = time.axis(format="%b %-d" if days else "%H:%M", tickCount=6, grid=False)
+    time = time.axis(format="%b %-d" if days else "%H:%M", tickCount=6 if width > PHONE_WIDTH else 4, grid=False)
     # three times the highest bar, so that the bars stay below the line
     ceiling = 3 * max([1, *(point.total for point in course.points)])
     counted = alt.Y("total:Q", title="counted", scale=alt.Scale(domain=[0, ceiling], nice=False))
-    value = alt.Y("value:Q", title=name, scale=alt.Scale(domainMin=0) if _positive(course) else alt.Scale())
+    value = alt.Y("value:Q", title=unit, scale=alt.Scale(domainMin=0) if _positive(course) else alt.Scale())
     whole = alt.Chart(data(rows))
-    counts = whole.mark_bar(color=bars, size=max(1.0, 0.8 * COURSE_WIDTH / max(len(rows), 1))).encode(
+    counts = whole.mark_bar(color=bars, size=max(1.0, 0.8 * width / max(len(rows), 1))).encode(
         time, counted.axis(orient="right", titleColor=words, labelColor=words, values=[0, ceiling // 3], grid=False)
     )
     line = whole.mark_line(color=COLOURS[0], strokeWidth=2.5, point=alt.OverlayMarkDef(color=COLOURS[0], size=30))
     bound = alt.Chart(data([{"bound": course.bound}])).mark_rule(color=COLOURS[1], strokeWidth=2, strokeDash=[6, 4])
-    both = alt.layer(
-        line.encode(time, value.axis(format=form, tickCount=5)), bound.encode(alt.Y("bound:Q", title=name))
-    )
-    return alt.layer(counts, both).resolve_scale(y="independent")  # type: ignore[no-any-return]
+    layers = [line.encode(time, value.axis(format=form, tickCount=5)), bound.encode(alt.Y("bound:Q", title=unit))]
+    if course.started_at is not None:
+        began = alt.Chart(data([{"at": f"{course.started_at.astimezone(UTC):%Y-%m-%dT%H:%M:%S}Z"}]))
+        layers.append(began.mark_rule(color=words, strokeWidth=1.5).encode(time))
+    return alt.layer(counts, alt.layer(*layers)).resolve_scale(y="independent")  # type: ignore[no-any-return]
 
 
 def _positive(course: Course) -> bool:
@@ -154,7 +174,7 @@ def data(values: Sequence[Mapping[str, Any]]) -> alt.Data:
 
 def svg(chart: alt.LayerChart | alt.FacetChart, description: str, *, width: int = SIDE, height: int = SIDE) -> str:
     """The chart as an SVG element in the colour of the text around it; `width` by `height` pixels without the axes."""
-    text: dict[str, Any] = {"labelColor": _GUIDE, "titleColor": _GUIDE, "labelFontSize": 11, "titleFontSize": 12}
+    text: dict[str, Any] = {"labelColor": _GUIDE, "titleColor": _GUIDE, "labelFontSize": 12, "titleFontSize": 12}
     axes: dict[str, Any] = {"domainColor": _GUIDE, "tickColor": _GUIDE, "gridColor": _GUIDE, "gridOpacity": 0.15}
     drawn = (
         chart.properties(width=width, height=height, background="transparent", description=description)

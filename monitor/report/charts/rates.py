@@ -55,6 +55,7 @@ def rates_chart(
     *,
     days: bool,
     true_rates: tuple[TrueRate, ...] = (),
+    width: int = WIDTH,
 ) -> str:
     """Shares of refusals and of self-generated answers in [start, end) with their intervals, as an SVG element.
 
@@ -74,11 +75,12 @@ def rates_chart(
     shape = alt.Shape("verdict:N", scale=alt.Scale(domain=names, range=["circle", "triangle-up"]), **shared)
     share = alt.Y("share:Q", title="share of the answers", scale=alt.Scale(domainMin=0)).axis(format=".0%", tickCount=5)
     whole = alt.Chart(data(rows))
-    bars = whole.mark_rule(strokeWidth=5, opacity=0.22).encode(
-        _time(start, end, days=days), alt.Y("low:Q"), alt.Y2("high:Q"), colour
+    time = _time(start, end, days=days, width=width)
+    bars = whole.mark_rule(strokeWidth=5 if width == WIDTH else 3, opacity=0.22).encode(
+        time, alt.Y("low:Q"), alt.Y2("high:Q"), colour
     )
-    lines = whole.mark_line(strokeWidth=2).encode(_time(start, end, days=days), share, colour, dash)
-    dots = whole.mark_point(filled=True, opacity=1, size=34).encode(_time(start, end, days=days), share, colour, shape)
+    lines = whole.mark_line(strokeWidth=2).encode(time, share, colour, dash)
+    dots = whole.mark_point(filled=True, opacity=1, size=34).encode(time, share, colour, shape)
     known = [
         {"at": t.start, "end": t.end, "verdict": t.verdict, "low": t.low / 1000, "high": t.high / 1000}
         for t in true_rates
@@ -87,7 +89,7 @@ def rates_chart(
         alt.Chart(data(known))
         .mark_rect(opacity=0.16)
         .encode(
-            _time(start, end, days=days),
+            time,
             alt.X2("end:T"),
             alt.Y("low:Q"),
             alt.Y2("high:Q"),
@@ -95,27 +97,34 @@ def rates_chart(
         )
     )
     layers = [bands] * bool(known) + [bars, lines, dots]
-    return svg(alt.layer(*layers), description, width=WIDTH, height=HEIGHT)
+    return svg(alt.layer(*layers), description, width=width, height=HEIGHT)
 
 
 @lru_cache(maxsize=_KEPT)
 def answers_chart(
-    answers: tuple[Answers, ...], start: str, end: str, description: str, *, bins: int, days: bool
+    answers: tuple[Answers, ...],
+    start: str,
+    end: str,
+    description: str,
+    *,
+    bins: int,
+    days: bool,
+    width: int = WIDTH,
 ) -> str:
     """The number of answers in the `bins` of [start, end), as bars in an SVG element. Drawings are cached."""
     rows = [{"at": bin_.at, "answers": bin_.total} for bin_ in answers]
     number = alt.Y("answers:Q", title="answers", scale=alt.Scale(domainMin=0, nice=True)).axis(
         format="~s", tickCount=4, tickMinStep=1
     )
-    width = 0.7 * WIDTH / bins
-    bars = alt.Chart(data(rows)).mark_bar(color=COLOURS[2], size=width).encode(_time(start, end, days=days), number)
-    return svg(alt.layer(bars), description, width=WIDTH, height=HEIGHT)
+    time = _time(start, end, days=days, width=width)
+    bars = alt.Chart(data(rows)).mark_bar(color=COLOURS[2], size=0.7 * width / bins).encode(time, number)
+    return svg(alt.layer(bars), description, width=width, height=HEIGHT)
 
 
-def _time(start: str, end: str, *, days: bool) -> alt.X:
+def _time(start: str, end: str, *, days: bool, width: int) -> alt.X:
     scale = alt.Scale(type="utc", domain=[start, end], nice=False)
     return alt.X("at:T", title="UTC", scale=scale).axis(
-        format="%b %-d" if days else "%H:%M", tickCount=7, grid=False, labelOverlap=True
+        format="%b %-d" if days else "%H:%M", tickCount=7 if width == WIDTH else 4, grid=False, labelOverlap=True
     )
 
 

@@ -24,7 +24,7 @@ class DayShare:
     upper: float | None
 
 
-def shares_chart(series: Mapping[str, Sequence[DayShare]], *, since: date, description: str) -> str:
+def shares_chart(series: Mapping[str, Sequence[DayShare]], *, since: date, description: str, width: int = WIDTH) -> str:
     """Draws a line with its band for each of at most four series; the days from `since` on are shaded.
 
     A day without answers leaves a gap.
@@ -38,7 +38,12 @@ def shares_chart(series: Mapping[str, Sequence[DayShare]], *, since: date, descr
     ]
     scale = alt.Scale(domain=names, range=list(COLOURS[: len(names)]))
     colour = alt.Color("name:N", sort=names, scale=scale).legend(
-        title=None, orient="top", symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1, columns=len(names)
+        title=None,
+        orient="top",
+        symbolType="stroke",
+        symbolStrokeWidth=3,
+        symbolOpacity=1,
+        columns=len(names) if width == WIDTH else 2,
     )
     form = alt.Y("share:Q", title="share of the day's answers", scale=alt.Scale(domainMin=0)).axis(
         format=".0%", tickCount=5
@@ -46,21 +51,21 @@ def shares_chart(series: Mapping[str, Sequence[DayShare]], *, since: date, descr
     whole = alt.Chart(data(rows))
     known = alt.Chart(data([row for row in rows if row["share"] is not None]))
     low, high = alt.Y("lower:Q"), alt.Y2("upper:Q")
-    bands = known.mark_rule(strokeWidth=7, opacity=0.22).encode(_time(days), low, high, colour)
+    bands = known.mark_rule(strokeWidth=7 if width == WIDTH else 4, opacity=0.22).encode(_time(days), low, high, colour)
     lines = whole.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=26, opacity=1)).encode(
         _time(days), form, colour
     )
-    return svg(alt.layer(_shade(since, days), bands, lines), description, width=WIDTH, height=HEIGHT)
+    return svg(alt.layer(_shade(since, days), bands, lines), description, width=width, height=HEIGHT)
 
 
-def answers_chart(days: Sequence[tuple[date, int]], *, since: date, description: str) -> str:
+def answers_chart(days: Sequence[tuple[date, int]], *, since: date, description: str, width: int = WIDTH) -> str:
     """Draws the number of answers of each day as bars; the days from `since` on are shaded."""
     rows = [{"day": f"{day}T00:00:00Z", "answers": answers} for day, answers in days]
     dates = [day for day, _ in days]
     number = alt.Y("answers:Q", title="answers").axis(format="~s", tickCount=3, tickMinStep=1)
-    bars = alt.Chart(data(rows)).mark_bar(color=_FAINT, size=0.6 * WIDTH / max(len(rows), 1))
+    bars = alt.Chart(data(rows)).mark_bar(color=_FAINT, size=0.6 * width / max(len(rows), 1))
     return svg(
-        alt.layer(_shade(since, dates), bars.encode(_time(dates), number)), description, width=WIDTH, height=BARS
+        alt.layer(_shade(since, dates), bars.encode(_time(dates), number)), description, width=width, height=BARS
     )
 
 

@@ -113,14 +113,15 @@ def _trend(days: Sequence[Item]) -> Iterator[Chart]:
 
 def _trend_svg(days: Sequence[Item], since: date, *, counts: bool) -> str:
     """The number of answers by day if `counts`, otherwise the shares of both kinds of negatives."""
-    from monitor.report.charts.trend import DayShare, answers_chart, shares_chart  # noqa: PLC0415  altair takes time
+    from monitor.report.charts import drawing, trend  # noqa: PLC0415  altair takes time
 
     if counts:
         answers = [(date.fromisoformat(day["day"]), day["answers"]) for day in days]
-        return answers_chart(answers, since=since, description="Answers by day")
+        bars = partial(trend.answers_chart, answers, since=since, description="Answers by day")
+        return drawing.for_every_width(lambda width: bars(width=width), trend.WIDTH)
     series = {
         SIDES[side].lower(): [
-            DayShare(
+            trend.DayShare(
                 day=date.fromisoformat(day["day"]),
                 share=day[side]["share"],
                 lower=day[side]["lower"],
@@ -130,7 +131,9 @@ def _trend_svg(days: Sequence[Item], since: date, *, counts: bool) -> str:
         ]
         for side in ("refusal", "self_generated")
     }
-    return shares_chart(series, since=since, description="Shares of refusals and self-generated answers by day")
+    about = "Shares of refusals and self-generated answers by day"
+    lines = partial(trend.shares_chart, series, since=since, description=about)
+    return drawing.for_every_width(lambda width: lines(width=width), trend.WIDTH)
 
 
 def _refusals(refusals: Item) -> Section:

@@ -19,7 +19,7 @@ from monitor.alert.wording import name_of, reason_words
 from monitor.core.duration import format_duration
 from monitor.core.model import Reason, Verdict
 from monitor.core.text.plain import moment
-from monitor.report.charts.drawing import course_svg
+from monitor.report.charts.drawing import COURSE_WIDTH, course_svg, for_every_width
 
 STATES: Mapping[State, tuple[str, str, str]] = {  # word, sign, colour
     State.FIRING: ("Firing", "▲", "bad"),
@@ -157,8 +157,8 @@ def rule_text(source: str, rule: str) -> str | None:
 
 @lru_cache(maxsize=64)
 def course_drawing(course: Course) -> str:
-    """The SVG of a course, cached."""
-    return course_svg(course, description="")
+    """The drawings of a course, cached."""
+    return for_every_width(lambda width: course_svg(course, description="", width=width), COURSE_WIDTH)
 
 
 def course_words(course: Course) -> str:

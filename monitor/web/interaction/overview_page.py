@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
@@ -12,7 +12,8 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from monitor.app.wiring.application import Application
-from monitor.report.charts.rates import TrueRate, answers_chart, rates_chart
+from monitor.report.charts.drawing import for_every_width
+from monitor.report.charts.rates import WIDTH, TrueRate, answers_chart, rates_chart
 from monitor.review.rates.estimate import CLASSES, Rate, rate
 from monitor.review.rates.plan import Plan
 from monitor.review.rates.presentation import interval
@@ -131,16 +132,20 @@ def _charts(
     return [
         (
             f"Shares flagged as refusals and as self-generated; the bars are 95 % Wilson intervals.{shaded}",
-            own_drawing(
-                rates_chart(shares, description=f"Verdicts of the last {span.name}", true_rates=known, **about)
-            ),
+            _drawing(rates_chart, shares, description=f"Verdicts of the last {span.name}", true_rates=known, **about),
         ),
         (
             "Number of assessed answers.",
-            own_drawing(
-                answers_chart(
-                    answers, description=f"Answers of the last {span.name}", bins=span.length // span.bin, **about
-                )
+            _drawing(
+                answers_chart,
+                answers,
+                description=f"Answers of the last {span.name}",
+                bins=span.length // span.bin,
+                **about,
             ),
         ),
     ]
+
+
+def _drawing(chart: Callable[..., str], *points: Any, **about: Any) -> Markup:
+    return own_drawing(for_every_width(lambda width: chart(*points, width=width, **about), WIDTH))
