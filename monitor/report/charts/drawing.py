@@ -19,7 +19,7 @@ from monitor.alert.notification import Course
 from monitor.review.evaluate.elements import Drawing, RocDrawing
 from monitor.review.evaluate.figures import XY, ReliabilityPoint
 
-SIDE = 270  # pixels of a square plot; it fits on a phone with its axes
+SIDE = 300  # pixels of a square plot; it fits on a phone with its axes
 COLOURS = ("#2f7fd6", "#d9731a", "#4f9d50", "#a464c4")
 _GUIDE = "currentColor"
 _SHARE = alt.Scale(domain=[0, 1], nice=False)

@@ -45,6 +45,12 @@ class AlertBoard:
         query = select(alert).where(_a.state.in_([*_ON_FIRE, State.PENDING])).order_by(*order)
         return self._listed(query.limit(most), now)
 
+    def active_number(self) -> int:
+        """How many alerts fire, are in error or pending."""
+        query = select(func.count()).where(_a.state.in_([*_ON_FIRE, State.PENDING]))
+        with limited_read(self._engine, _NARROW) as connection:
+            return connection.scalar(query) or 0
+
     def resolved(self, since: datetime, now: datetime, *, most: int) -> list[ListedAlert]:
         """Alerts that resolved since then, the last one first."""
         query = select(alert).where(_a.state == State.RESOLVED, _a.resolved_at >= since)

@@ -49,6 +49,8 @@ READ = 20_000  # texts that one page searches for words: some 50 ms
 LOOKED_UP = 4_000  # texts that one page searches where each is looked up for an assessment
 SCANNED = 300_000  # entries of the covering index that one page reads
 _MOST_LOOKS = 40  # pages of rows found, to fill one page with rows that match when masked
+COUNTED = 10_000  # rows up to which a list says exactly how many there are
+COUNTING = 300  # milliseconds that counting them may take
 NARROW = "choose a shorter span of time, or an app, verdict or model"
 # far enough from the limits of datetime to add hours
 _FIRST, _LAST = (
@@ -98,6 +100,21 @@ class InteractionList:
             return InteractionPage(rows=rows[::-1], older=near, newer=far, reached=None if more else found.through)
         newer = near if place is not None else None
         return InteractionPage(rows=rows, older=far, newer=newer, reached=None if more else found.through)
+
+    def total(self, filters: Filters, most: int = COUNTED) -> int | None:
+        """How many rows match, counted up to `most` + 1; None where that is a search for words, or takes too long."""
+        if filters.words:
+            return None
+        conditions = [*assessment_conditions(filters), *_app_conditions(filters, assessment), _a.live]
+        on_texts = interaction_conditions(filters, terms(""))
+        source: FromClause = assessment.join(interaction, _same(_a)) if on_texts else assessment
+        within = (_a.occurred_at >= max(filters.since, _FIRST), _a.occurred_at < min(filters.until, _LAST))
+        rows = select(literal(1)).select_from(source).where(*within, *conditions, *on_texts).limit(most + 1).subquery()
+        try:
+            with limited_read(self._engine, NARROW, milliseconds=COUNTING) as connection:
+                return connection.scalar(select(func.count()).select_from(rows))
+        except TakesTooLong:
+            return None
 
     def every(self, filters: Filters, most: int, *, size: int = 1_000) -> Iterator[ListedInteraction]:
         """Up to `most` rows that match, newest first, however far back; reads each page in its own transaction."""

@@ -14,6 +14,7 @@ from monitor.alert.notification import Course
 from monitor.alert.notify.dispatch import described
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.rules.marked_yaml import InvalidYaml, parse_yaml
+from monitor.alert.signal import Signal
 from monitor.alert.state import Alert, State
 from monitor.alert.wording import name_of, reason_words
 from monitor.core.duration import format_duration
@@ -114,18 +115,26 @@ def delivery(row: Row) -> str:
 
 def interactions_path(alert: Alert) -> str:
     """The list of the answers behind the alert: those with its labels, time and signal."""
-    kind, _, counted = alert.signal.partition(" of ")
+    counted = _shown_by(alert.signal)
     query = [
         (label, alert.labels[label]) for label in ("app", "environment", "model", "topic") if alert.labels.get(label)
     ]
-    if kind == "rate" and counted in {"negative", *Verdict}:
+    if counted in {"negative", *Verdict}:
         query.append(("verdict", counted))
-    elif kind == "rate" and counted in set(Reason):
+    elif counted in set(Reason):
         query.append(("reason", counted))
     query.append(("since", _minute(alert.active_since - alert.window)))
     if alert.resolved_at is not None:
         query.append(("until", _minute(alert.resolved_at + timedelta(minutes=1))))
     return f"/interactions?{urlencode(query, errors='replace')}"
+
+
+def _shown_by(signal: str) -> str:
+    """The verdict or reason of the answers that a signal counts; empty if there is none."""
+    try:
+        return Signal.parse(signal).shown_by or ""
+    except ValueError:  # a later release has stored the alert
+        return ""
 
 
 def configured_rule(alert: Alert, rules: RuleSet | None) -> tuple[Rule | None, bool]:

@@ -16,7 +16,7 @@ from monitor.core.reason_words import REASON_WORDS
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong
 from monitor.store.interaction.filters import InteractionPage, ListedInteraction
-from monitor.store.interaction.list import READ, InteractionList
+from monitor.store.interaction.list import COUNTED, READ, InteractionList
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.cursor import from_cursor, to_cursor
 from monitor.web.base.disclosure import record_export
@@ -56,6 +56,8 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
         query=query,
         listing=listing,
         number=len(listing.rows),
+        total=_total(application, query, listing, paged=bool(older or newer)),
+        counted=COUNTED,
         unranked=sum(row.rank is None for row in listing.rows),
         is_flagged=is_flagged,
         rank_words=rank_words,
@@ -94,6 +96,13 @@ def export(request: Request, form: str, who: Annotated[Identity, Depends(Needs(P
     found = lines(() if first is None else chain([first], rows))
     name = f"interactions-{query.filters.until:%Y%m%dT%H%MZ}.{form}"
     return StreamingResponse(found, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+def _total(application: Application, query: ListQuery, listing: InteractionPage, *, paged: bool) -> int | None:
+    """How many answers match on all pages; None if that is not known."""
+    if not paged and listing.older is None and listing.reached is None:
+        return len(listing.rows)
+    return InteractionList(application.engine).total(query.filters)
 
 
 def _next_page(query: ListQuery, direction: str, listing: InteractionPage) -> Mapping[str, str] | None:
