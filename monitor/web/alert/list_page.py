@@ -90,6 +90,7 @@ def alerts(request: Request, who: Viewer, notice: str = "") -> HTMLResponse:
         active=active,
         number=len(active) if len(active) < MAX_ACTIVE else board.active_number(),
         resolved=board.resolved(now - RESOLVED_SPAN, now, most=MAX_RESOLVED),
+        max_active=MAX_ACTIVE,
         max_resolved=MAX_RESOLVED,
         rules=rules,
         fires_when=fires_when,

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from monitor.alert.evaluation.memory import Round, RuleMemory
 from monitor.alert.explain.explanation import Explanation
 from monitor.alert.explain.finding import ExampleAnswer
+from monitor.alert.notify.dispatch import described
+from monitor.alert.receivers.text import render
 from monitor.alert.rules.file import parse_rules
 from monitor.alert.state import State, Transition
+from monitor.cli.alert.tables import alert_lines
 from monitor.core.model import Verdict
 from monitor.store.alert.alerts import PostgresAlertStore
 from monitor.store.alert.explanations import Explanations
-from monitor.web.alert.view import as_notified
 from tests.factories.alert.alerts import an_alert
+from tests.factories.alert.notifications import a_notification
 from tests.factories.answers import NOON, a_batch, an_assessment, at
 
 RULES = """\
@@ -111,8 +114,8 @@ def test_the_alert_says_what_since_when_and_how_sure(site, save, writer):
     text = answer.text
     assert answer.status_code == 200
     assert "<h1>Firing: negative-rate, shop</h1>" in text
-    assert "<strong>40.0 %</strong>" in text
-    assert "with 95 % confidence the true value is 28.0 % to 54.0 %" in text
+    assert "Negative answers: 40.0 %, fires above 30.0 %." in text
+    assert "40.0 % (28.0 % to 54.0 % with 95 % confidence)" in text
     assert "<svg" in text
     assert "from 100.0 % to 100.0 %" in text
     assert "# what the shop may say" not in text  # it stands before the rule
@@ -120,6 +123,33 @@ def test_the_alert_says_what_since_when_and_how_sure(site, save, writer):
     assert "/interactions?app=shop&amp;verdict=negative&amp;since=2025-11-21T11%3A53Z" in text
     assert "inactive → firing" in text
     assert "Acknowledge</button>" not in text  # a viewer may not
+
+
+def test_one_alert_has_one_start_time(site, save, writer):
+    """It fired two minutes after it began to breach; only its history says so."""
+    writer.write(a_batch(an_assessment(id="q-1", app="shop", occurred_at=at(-3), verdict=Verdict.REFUSAL)))
+    save(FIRING)
+    client, address = site.by_token("viewer"), f"/alerts/{FIRING.fingerprint}"
+    began = f"{FIRING.active_since:%Y-%m-%d %H:%M}"
+    assert FIRING.fired_at - FIRING.active_since == timedelta(minutes=2)
+    head, _, rest = client.get(address).text.partition("<h2>History</h2>")
+    assert head.count(began) >= 3  # beneath the heading, in the words of the chart, among the figures
+    assert f"{FIRING.fired_at:%Y-%m-%d %H:%M}" not in head
+    assert began in client.get("/alerts").text
+    told = client.get(f"/api/v1{address}").json()
+    assert datetime.fromisoformat(told["active_since"]) == FIRING.active_since
+    message = render(a_notification(alerts=(described(FIRING),)))
+    assert message.count(f"{began} UTC") == 2
+    assert next(alert_lines(FIRING)).startswith(f"negative-rate, shop: firing since {began} UTC")
+
+
+def test_an_alert_without_traffic_says_so(site, save):
+    save(replace(FIRING, samples=0, quiet_since=at(-1)))
+    client = site.by_token("viewer")
+    text = client.get(f"/alerts/{FIRING.fingerprint}").text
+    assert "No answers since 2025-11-21 11:59 UTC; before that, negative answers: 40.0 %" in text
+    assert "nothing since" in client.get("/alerts").text
+    assert client.get(f"/api/v1/alerts/{FIRING.fingerprint}").json()["quiet_since"] == "2025-11-21T11:59:00Z"
 
 
 def test_the_course_is_drawn_as_the_alert_was_counted_whatever_is_configured_now(site, save, writer, tmp_path):
@@ -163,7 +193,7 @@ def test_what_changed_and_telling_answers_are_masked_and_never_html(site, save, 
     explanation = Explanation(
         signal="negative", answers=9, matching=3, before_answers=90, before_matching=3, looked_at=1, telling=(its,)
     )
-    Explanations(engine).save(as_notified(FIRING, None), explanation, NOON)
+    Explanations(engine).save(described(FIRING, None), explanation, NOON)
     text = site.by_token("operator").get(f"/alerts/{FIRING.fingerprint}").text
     assert '<a href="/interactions/shop/a%2Fb">&lt;script&gt;alert(1)&lt;/script&gt; [e-mail]</a>' in text
     assert "<script>alert" not in text
@@ -290,7 +320,7 @@ def test_an_alert_of_which_little_is_known_has_a_page_too(site, save):
     client = site.by_token("operator")
     assert "gone" in client.get("/alerts").text
     text = client.get(f"/alerts/{bare.fingerprint}").text
-    assert "<strong>unknown</strong> consumer lag" in text
+    assert "Nothing is being read." in text
     assert "no &lt;table&gt;" in text
     assert "There is no chart" in text
     assert "is not configured any more" in text
