@@ -124,7 +124,9 @@ def labels_of(alert: NotifiedAlert) -> Mapping[str, str]:
 
 def why(example: Example) -> str:
     """`self-generated: the answer departs from its supporting documents`; not yet made harmless."""
-    reasons = ", ".join(reason_words(reason) for reason in example.reasons)
+    reasons = ", ".join(map(reason_words, example.reasons[:_MAX_REASONS]))
+    more = len(example.reasons) - _MAX_REASONS
+    reasons += f" and {more} more" if more > 0 else ""
     verdict = example.verdict.replace("_", "-")
     return f"{verdict}: {reasons}" if reasons else verdict
 
@@ -141,7 +143,7 @@ def _end(notification: Notification) -> datetime:
 
 
 STARTED = "Started"  # when the alert began to breach: the one start time that is shown of an alert
-_MAX_NAMED = 3
+_MAX_NAMED, _MAX_REASONS = 3, 2
 _MAX_DETAIL = 300
 _STATUSES: Mapping[Status, str] = {
     "firing": "Firing",

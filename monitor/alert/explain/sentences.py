@@ -11,6 +11,8 @@ from unicodedata import category
 
 from monitor.alert.explain.dimensions import DOCUMENT, DOCUMENTS
 from monitor.alert.explain.finding import Cluster, Finding, Kind, Value
+from monitor.core.model import Reason
+from monitor.core.reason_words import REASON_WORDS
 from monitor.privacy.masking import redact
 
 MOST = 5
@@ -38,7 +40,7 @@ def sentences_of(
     clusters: Sequence[Cluster],
 ) -> list[str]:
     """At most `MOST` sentences: the findings, most telling first, then the clusters of questions."""
-    shown = _SIGNALS.get(signal, f"with {signal.replace('_', ' ')}")
+    shown = _SIGNALS.get(signal) or f"where {REASON_WORDS[Reason(signal)]}"
     rise = None if rate is None or before is None else rate - before
     telling = [f for f in findings if f.kind is not Kind.AS_BEFORE]
     sentences = [_finding(finding, shown, rise) for finding in telling]

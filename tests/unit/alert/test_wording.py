@@ -178,7 +178,7 @@ def test_small_rates_keep_two_digits():
 
 
 def test_an_example_says_why_it_is_bad():
-    reasons = ("no_documents", "empty_answer", "of_later_release")
-    expected = "self-generated: nothing was retrieved, the answer is empty, of later release"
+    reasons = ("no_documents", "of_later_release", "empty_answer")
+    expected = "self-generated: nothing was retrieved, of later release and 1 more"
     assert why(an_example(verdict="self_generated", reasons=reasons)) == expected
     assert why(an_example(verdict="refusal", reasons=())) == "refusal"

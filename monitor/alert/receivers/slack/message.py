@@ -41,7 +41,7 @@ _SILENCE_NAMES = {"monitor_silence_1h": "Silence 1 h", "monitor_silence_4h": "Si
 
 # In UTF-16 units after escaping. The sum over the largest message is below 10,000; a test checks it.
 _HEADER, _ANNOTATION, _FACT, _LABEL_NAME, _LABEL_VALUE, _REMARK = 150, 400, 150, 40, 120, 200
-_ALERT, _CHANGE, _QUESTION, _ANSWER, _WHY = 150, 180, 300, 600, 120
+_ALERT, _CHANGE, _QUESTION, _ANSWER, _WHY = 150, 180, 300, 600, 200
 _RUNBOOK, _RUNBOOK_TEXT, _URL, _BUTTON_URL, _FALLBACK, _REPLY = 600, 300, 300, 3_000, 500, 1_000
 _MAX_FIELDS, _MAX_LABELS, _MAX_ALERTS, _MAX_CHANGES = 10, 4, 6, 5
 
