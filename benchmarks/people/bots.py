@@ -1,7 +1,7 @@
 """Support bots that break in five ways, with the truth beside each answer.
 
-A bot answers questions on some topics of the made-up knowledge base of `monitor/simulate/knowledge`. Its retriever finds
-the passages that hold the answer and the nearest others by their MiniLM vectors. Everything follows from the seed.
+A bot answers questions on some topics of the made-up knowledge base of `monitor/simulate/knowledge`. Its retriever
+finds the passages that hold the answer and the nearest others by their MiniLM vectors. Everything follows from the seed.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class Bot:
 
 def incidents(knowledge: Knowledge, count: int, seed: int) -> list[Incident]:
     """`count` incidents, the five kinds in turn, each with its own topic, extent and mix of answers."""
-    random = Random(seed)  # noqa: S311  a simulation, repeatable by its seed
+    random = Random(seed)
     made = []
     for number in range(count):
         kind = list(IncidentKind)[number % len(IncidentKind)]

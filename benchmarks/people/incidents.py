@@ -3,14 +3,14 @@
     python benchmarks/people/incidents.py [--json PATH] [--short] [--choose]
 
 Twenty bots break, each in its own way, beside twenty that never do (`benchmarks/people/bots.py`). Their answers are
-scored by the embedded MiniLM under the shipped profile (each distinct answer once), stored in PostgreSQL, and watched by
-the shipped rules every minute. Each bot has a quiet day, then 90 busy minutes in which it breaks at a random minute.
+scored by the embedded MiniLM under the shipped profile (each distinct answer once), stored in PostgreSQL, and watched
+by the shipped rules every minute. Each bot has a quiet day, then 90 busy minutes in which it breaks at a random minute.
 
 *right* counts the incidents in which the first page that names a cause names the right one, *wrong* those in which it
 names another. *seconds* are from the break to the first page with the right cause. *examples* is the share of the
-answers shown by those pages that the incident made bad. In a quiet week the explanation of windows of half an hour to 6
-hours is asked for, as if an alert had fired; *named* counts those that name a cause. Some quiet weeks have hours in which
-most questions are about one topic whose answers are always worse.
+answers shown by those pages that the incident made bad. In a quiet week the explanation of windows of half an hour to
+6 hours is asked for, as if an alert had fired; *named* counts those that name a cause. Every other quiet week has hours
+in which most questions are about one topic whose answers are always worse.
 
 `--choose` plays other seeds, with which constants were chosen.
 """
@@ -18,7 +18,7 @@ most questions are about one topic whose answers are always worse.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -36,7 +36,6 @@ from benchmarks.people.bots import CAUSES, Bot, Knowledge, incidents
 from monitor.alert.explain.cause import Broken
 from monitor.alert.notification import Notification, NotifiedAlert
 from monitor.alert.notify.describe import Describer
-from monitor.alert.notify.loop import AlertLoop
 from monitor.alert.ports import Receiver
 from monitor.alert.rules.file import load_rules
 from monitor.app.wiring.application import Application
@@ -109,9 +108,9 @@ class Played:
 
 def break_bots(scoring: Scoring, knowledge: Knowledge, count: int, seed: int) -> list[Played]:
     """Plays the incidents side by side, and says what the pages named."""
-    random = Random(seed)  # noqa: S311  a simulation, repeatable by its seed
+    random = Random(seed)
     bots = [
-        Bot(app=f"bot-{number:02d}", knowledge=knowledge, random=Random(seed + number), incident=incident)  # noqa: S311
+        Bot(app=f"bot-{number:02d}", knowledge=knowledge, random=Random(seed + number), incident=incident)
         for number, incident in enumerate(incidents(knowledge, count, seed))
     ]
     application, pages = scoring.application, Pages()
@@ -173,7 +172,7 @@ def quiet_weeks(scoring: Scoring, knowledge: Knowledge, count: int, seed: int) -
     describe = application.alerting.loop(rules=lambda: rules, receivers={"pages": Pages()}).describe(rules.rules)
     assert isinstance(describe, Describer)
     for number in range(count):
-        random = Random(seed + 1_000 + number)  # noqa: S311  a simulation, repeatable by its seed
+        random = Random(seed + 1_000 + number)
         bot = Bot(app=f"quiet-{number:02d}", knowledge=knowledge, random=random, incident=None, hard=number % 2 == 1)
         moments = _moments(random, end - WEEK, end, A_WEEK)
         answers = [_with_hard_hours(bot, at) if bot.hard else bot.answer(at, broken=False) for at in moments]
@@ -192,9 +191,9 @@ def quiet_weeks(scoring: Scoring, knowledge: Knowledge, count: int, seed: int) -
 
 
 def _with_hard_hours(bot: Bot, at: datetime) -> Interaction:
-    """Every 16 hours, two hours in which most questions are about the bot's first topic, which is always answered worse."""
+    """The bot's first topic is always answered worse; every 16 hours most questions are about it for two hours."""
     weights = bot.weights
-    if at.timestamp() // 3600 % 16 < 2:  # noqa: PLR2004  the two hours
+    if at.timestamp() // 3600 % 16 < 2:
         bot.weights = [6.0, *weights[1:]]
     answer = bot.answer(at, broken=False)
     bot.weights = weights

@@ -43,14 +43,13 @@ def greater(part: Share, rest: Share) -> float:
     counts, which the normal approximation does not for rare answers (R. A. Fisher, 1934). 1.0, not computed, where the
     rate of `part` is not higher.
     """
-    bad, size = part.matching + rest.matching, part.total + rest.total
     if part.rate <= rest.rate or not rest.total:
         return 1.0
     return min(float(_hypergeometric(part, rest, part.matching).sum()), 1.0)
 
 
 def greater_in_strata(strata: Iterable[tuple[Share, Share]]) -> float:
-    """P value that rates of the first shares exceed those of the second by chance, stratum by stratum: exact, one-sided.
+    """P value that rates of the first shares exceed those of the second within strata by chance: exact, one-sided.
 
     Given the totals of each stratum and equal rates within it, the number of bad things in the first shares is a sum of
     independent hypergeometric numbers; p is P(sum ≥ observed). So a mere change of the mix of strata is no rise. With

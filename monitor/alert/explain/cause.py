@@ -75,7 +75,7 @@ class Cause:
     qrd: float | None = None
     qrd_before: float | None = None
     unlike: Told = Told.OPEN
-    missing: str | None = None
+    missing: Value | None = None
 
     @property
     def named(self) -> Broken | None:
@@ -83,27 +83,25 @@ class Cause:
         return self.suspects[0] if len(self.suspects) == 1 else None
 
 
+_RETRIEVER, _GENERATOR, _KNOWLEDGE = Broken
+# By whether documents fit less than before, and whether questions are unlike earlier ones; the likeliest part first.
+_SUSPECTS = {
+    (Told.YES, Told.YES): (_KNOWLEDGE,),
+    (Told.YES, Told.NO): (_RETRIEVER,),
+    (Told.YES, Told.OPEN): (_RETRIEVER, _KNOWLEDGE),
+    (Told.NO, Told.YES): (_GENERATOR, _KNOWLEDGE),
+    (Told.NO, Told.NO): (_GENERATOR,),
+    (Told.NO, Told.OPEN): (_GENERATOR,),
+    (Told.OPEN, Told.YES): (_KNOWLEDGE, _GENERATOR),
+    (Told.OPEN, Told.NO): (_GENERATOR, _RETRIEVER),
+    (Told.OPEN, Told.OPEN): (_GENERATOR, _RETRIEVER, _KNOWLEDGE),
+}
+
+
 def suspects_of(poor: Told, unlike: Told) -> tuple[Broken, ...]:
     """Which parts may have broken, the likeliest first, once bad answers have risen.
 
-    Documents that fit as before leave the generator, or questions of a kind that the documents never answered. Documents
-    that fit less are the retriever's fault if such questions were asked before, and the knowledge base lacks something
-    if not.
+    Documents that fit as before leave the generator, or questions that the documents never answered. Documents that fit
+    less are the retriever's fault if such questions were asked before; if not, the knowledge base lacks something.
     """
-    retriever, generator, knowledge = Broken
-    match poor, unlike:
-        case Told.YES, Told.YES:
-            return (knowledge,)
-        case Told.YES, Told.NO:
-            return (retriever,)
-        case Told.YES, Told.OPEN:
-            return (retriever, knowledge)
-        case Told.NO, Told.YES:
-            return (generator, knowledge)
-        case Told.NO, _:
-            return (generator,)
-        case Told.OPEN, Told.YES:
-            return (knowledge, generator)
-        case Told.OPEN, Told.NO:
-            return (generator, retriever)
-    return (generator, retriever, knowledge)
+    return _SUSPECTS[poor, unlike]

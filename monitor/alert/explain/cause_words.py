@@ -112,10 +112,10 @@ def _next_step(cause: Cause, telling: Sequence[ExampleAnswer]) -> str:
     """What to look at, with a command that shows it."""
     command = next((shown for each in telling if (shown := _command(each))), None)
     look = f"`{command}`" if command else "the example answers"
-    if cause.missing and _can_be_named(cause.missing):
+    if cause.missing:
         return (
-            f"What would tell: is document {cause.missing} still in the index? It was retrieved for many of these "
-            "answers before, and now is not. If it is gone, the knowledge base lost it."
+            f"What would tell: {value_phrase(cause.missing)}: is it still in the index? It came with many of these "
+            "answers before, and now with hardly any. If it is gone, the knowledge base lost it."
         )
     match cause.suspects:
         case ():

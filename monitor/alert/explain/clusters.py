@@ -38,9 +38,9 @@ def clusters(
     """The largest groups of `failing` questions that have grown; their unit vectors are `vectors`, shape (n, d).
 
     `others` are vectors of questions whose answers do not match: the usual similarity of two questions decides what
-    counts as similar, since it differs between models. `before` are vectors of matching answers of the baseline: a group
-    that had about its share of them is no change, and is left out. With fewer than `FEWEST_BEFORE` that is unknown.
-    `background` has all other questions of the window, with which words are compared.
+    counts as similar, since it differs between models. `before` are vectors of matching answers of the baseline: a
+    group that had about its share of them is no change, and is left out. With fewer than `FEWEST_BEFORE` that is
+    unknown. `background` has all other questions of the window, with which words are compared.
     """
     if len(failing) < FEWEST:
         return []

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from monitor.alert.explain.answer import AnswerRow
 from monitor.alert.explain.cause import BadKind, Broken, Cause, KindCount, Told, suspects_of
-from monitor.alert.explain.dimensions import Dimension, Rows
+from monitor.alert.explain.dimensions import DOCUMENT, Dimension, Rows
 from monitor.alert.explain.familiarity import Familiarity, fit_of
+from monitor.alert.explain.finding import Value
 from monitor.alert.explain.keywords import LONGEST_QUESTION
 from monitor.alert.explain.rise import Place, is_bad, place_of_rise
 from monitor.core.model import Reason, Verdict
@@ -111,7 +112,7 @@ def _median(rows: Iterable[AnswerRow]) -> float | None:
     return float(np.median(values)) if values else None
 
 
-def _missing(window: Sequence[AnswerRow], earlier: Sequence[AnswerRow], rows: Rows) -> str | None:
+def _missing(window: Sequence[AnswerRow], earlier: Sequence[AnswerRow], rows: Rows) -> Value | None:
     """The document that was retrieved most often before and is hardly retrieved now."""
     now, before = (
         Counter(document for row in side for document in {*row.documents} if document)
@@ -122,5 +123,5 @@ def _missing(window: Sequence[AnswerRow], earlier: Sequence[AnswerRow], rows: Ro
         if was.rate < MISSED:
             return None
         if is_now.rate <= _HARDLY * was.rate and greater(was, is_now) <= _CLEAR:
-            return document
+            return Value(dimension=DOCUMENT, value=document)
     return None

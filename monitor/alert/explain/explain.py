@@ -66,11 +66,11 @@ def explain(
 
 def _named(cause: Cause) -> Cause:
     """The cause as it is stored, masked."""
-    return replace(
-        cause,
-        where=None if cause.where is None else replace(cause.where, value=redact(cause.where.value)),
-        missing=None if cause.missing is None else redact(cause.missing),
-    )
+    return replace(cause, where=_masked_value(cause.where), missing=_masked_value(cause.missing))
+
+
+def _masked_value(named: Value | None) -> Value | None:
+    return None if named is None else Value(dimension=redact(named.dimension), value=redact(named.value))
 
 
 def _vectors(texts: Sequence[str], embed: Embed | None) -> NDArray[np.float32] | None:

@@ -25,8 +25,10 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """How well the documents of some answers fit their questions: the mean place among earlier ones, and whether it is
-    poor. The place is that of QRD among the earlier answers of the same topic, 0 without documents."""
+    """How well the documents of some answers fit their questions, and whether that is poor.
+
+    `mean` is their mean place among the earlier answers of the same topic, by QRD; 0 without documents.
+    """
 
     poor: Told
     mean: float | None
