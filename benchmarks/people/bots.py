@@ -1,7 +1,7 @@
 """Support bots that break in five ways, with the truth beside each answer.
 
 A bot answers questions on some topics of the made-up knowledge base of `monitor/simulate/knowledge`. Its retriever
-finds the passages that hold the answer and the nearest others by their MiniLM vectors. Everything follows from the seed.
+finds the passages that hold the answer and the nearest others by their MiniLM vectors. All follows from the seed.
 """
 
 from __future__ import annotations
@@ -49,6 +49,9 @@ CAUSES: Mapping[IncidentKind, Broken] = {
     IncidentKind.WRONG_REFUSALS: Broken.GENERATOR,
     IncidentKind.KNOWLEDGE_GAP: Broken.KNOWLEDGE_BASE,
 }
+
+
+UNANSWERABLE = (IncidentKind.WRONG_DOCUMENTS, IncidentKind.EMPTY_INDEX, IncidentKind.KNOWLEDGE_GAP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +148,9 @@ class Bot:
             prompt_version=prompt,
             tags={"topic": tag},
         )
-        self.truth[interaction.id] = hit and truth.negative
+        # whatever is said to documents that do not hold the answer is bad
+        unanswerable = incident is not None and incident.kind in UNANSWERABLE
+        self.truth[interaction.id] = hit and (truth.negative or unanswerable)
         return interaction
 
     def _worded(self, truth: Verdict, asked: Mapping[str, Any], topic: str) -> str:

@@ -110,7 +110,7 @@ def _how_sure(cause: Cause) -> str:
 
 def _next_step(cause: Cause, telling: Sequence[ExampleAnswer]) -> str:
     """What to look at, with a command that shows it."""
-    command = next((shown for each in telling if (shown := _command(each))), None)
+    command = next((shown for each in telling if (shown := command_of(each))), None)
     look = f"`{command}`" if command else "the example answers"
     if cause.missing:
         return (
@@ -129,10 +129,12 @@ def _next_step(cause: Cause, telling: Sequence[ExampleAnswer]) -> str:
     return f"What would tell: {look} shows answer and documents. Try the same ones with the earlier model or prompt."
 
 
-def _command(shown: ExampleAnswer) -> str | None:
+def command_of(shown: ExampleAnswer) -> str | None:
+    """The command that explains an answer; None if its id or app cannot be typed as they are."""
     if not (shown.id and _can_be_named(shown.id) and _can_be_named(shown.app)):
         return None
-    return f"monitor explain {'-- ' * shown.id.startswith('-')}{quote(shown.id)} --app {quote(shown.app)}"
+    dashed = shown.id.startswith("-")  # not to be taken for an option
+    return f"monitor explain --app {quote(shown.app)} {'-- ' * dashed}{quote(shown.id)}"
 
 
 def _can_be_named(name: str) -> bool:

@@ -21,6 +21,7 @@ from monitor.core.proportions import Share, greater
 
 MISSED = 0.2  # of the answers retrieved a document before, which hardly any does now: then it is named
 _HARDLY = 0.25  # of its share before
+PART = 0.2  # of the rise: a kind of bad answers with less does not show it
 _CLEAR = 0.001  # chance that a document is retrieved so much less often
 
 Vectors = NDArray[np.float32]
@@ -75,7 +76,9 @@ def conclude(
         missing=_missing(window, earlier, place.rows) if Broken.RETRIEVER in suspects and not place.new else None,
     )
     risen = _risen(place, *kinds, len(earlier))
-    return Concluded(cause=cause, shown_by=tuple(at for at in bad if kind_of(window[at]) in risen))
+    shown_by = sorted((at for at in bad if kind_of(window[at]) in risen), key=lambda at: window[at].occurred_at)
+    # the window begins before the rise does
+    return Concluded(cause=cause, shown_by=tuple(shown_by[len(shown_by) // 2 :]))
 
 
 def kind_of(row: AnswerRow) -> BadKind:
@@ -88,9 +91,10 @@ def kind_of(row: AnswerRow) -> BadKind:
 
 
 def _risen(place: Place, now: Counter[BadKind], before: Counter[BadKind], answers_before: int) -> set[BadKind]:
-    """The kinds that make up the rise: all whose share of the answers has at least doubled, or else the largest."""
-    least = {kind: 2 * before[kind] * len(place.rows) / max(answers_before, 1) for kind in now}
-    return {kind for kind, count in now.items() if count >= least[kind]} or {max(now, key=lambda kind: now[kind])}
+    """The kinds that make up the rise, each with `PART` of it or more; it is at least one."""
+    rises = {kind: count - before[kind] * len(place.rows) / max(answers_before, 1) for kind, count in now.items()}
+    least = min(PART * place.rise, max(rises.values()))
+    return {kind for kind, rise in rises.items() if rise >= least}
 
 
 def _unlike(
@@ -99,7 +103,8 @@ def _unlike(
     alike: Sequence[AnswerRow],
     embed: Callable[[Sequence[str]], Vectors | None],
 ) -> Told:
-    familiarity = Familiarity(*(_questions(rows) for rows in (bad, baseline, alike)))
+    good = [[row for row in rows if not is_bad(row)] for rows in (baseline, alike)]
+    familiarity = Familiarity(*(_questions(rows) for rows in (bad, *good)))
     return familiarity.told(embed(familiarity.texts) if familiarity.texts else None)
 
 

@@ -14,9 +14,9 @@ from monitor.alert.explain.answer import AnswerRow
 from monitor.alert.explain.cause import Told
 from monitor.core.proportions import Floats
 
-_CLEAR = 1.96  # standard errors
+_CLEAR = 1.645  # standard errors: 5 % one-sided
 _FEWEST_PAST = 20  # similarities of a topic, with fewer those of all topics count
-_POOR = 0.35  # mean place among the earlier ones below which documents fit less than before; ½ if nothing changed
+_POOR = 0.33  # mean place among the earlier ones below which documents fit less than before; ½ if nothing changed
 _UNLIKE = 0.65  # chance that an earlier question was more familiar than a bad answer's, from which on these are new
 _MOST_EARLIER, _MOST_PROBES = 250, 80  # questions that are embedded, if their wording does not recur
 
@@ -37,7 +37,8 @@ class Fit:
 def fit_of(bad: Sequence[AnswerRow], baseline: Sequence[AnswerRow]) -> Fit:
     """Compares QRD with that of the baseline, as far as the same embedding model measured both.
 
-    The mean of n places of unchanged answers is ½ with the variance 1/12n (as in the Mann–Whitney test).
+    The mean of n places of unchanged answers is ½. Its variance is that of the places, to which one unchanged place is
+    added (of variance 1/12), divided by n.
     """
     past: dict[tuple[str | None, str | None], list[float]] = defaultdict(list)
     for row in baseline:
@@ -49,7 +50,8 @@ def fit_of(bad: Sequence[AnswerRow], baseline: Sequence[AnswerRow]) -> Fit:
     if not places:
         return Fit(poor=Told.OPEN, mean=None)
     mean = float(np.mean(places))
-    return Fit(poor=_told(_POOR - mean, 1 / sqrt(12 * len(places))), mean=mean)
+    variance = (np.sum((np.array(places) - mean) ** 2) + 1 / 12) / len(places)
+    return Fit(poor=_told(_POOR - mean, sqrt(variance / len(places))), mean=mean)
 
 
 def _place(row: AnswerRow, past: dict[tuple[str | None, str | None], Floats]) -> float | None:
@@ -64,14 +66,14 @@ def _place(row: AnswerRow, past: dict[tuple[str | None, str | None], Floats]) ->
 
 
 class Familiarity:
-    """Whether some questions are unlike earlier ones, by their familiarity: the cosine to the nearest earlier question.
+    """Whether some questions are unlike those that were answered before.
 
-    A question whose wording recurs has familiarity 1. Some of the earlier questions, the probes, are compared with the
+    The familiarity of a question is the cosine to the nearest earlier one, 1 where the wording recurs. Some of the earlier questions, the probes, are compared with the
     rest: they say how familiar a question usually is. `texts` have to be embedded for that.
     """
 
     def __init__(self, asked: Sequence[str], earlier: Sequence[str], alike: Sequence[str]) -> None:
-        """`asked` are the questions of bad answers, `earlier` all of the baseline, `alike` those of the same place.
+        """`asked` are the questions of bad answers, `earlier` those of good ones before, `alike` of the same place.
 
         Without enough `alike`, the probes are any of `earlier`. The order of all is random, but the same every time.
         """

@@ -98,9 +98,10 @@ def reply_message(line: str) -> SlackMessage:
 
 
 def fallback(notification: Notification, *, news: bool = False) -> str:
-    """One line for push notifications, without markup; with `news` it gives the reason for sending, not the figures."""
+    """One line for push notifications, without markup: figures and cause, or with `news` the reason for sending."""
     line = news_line(notification) if news else figure(notification.leading)
-    return f"{_sign(notification)} {inert(title(notification), _FALLBACK)} ({inert(line, _FALLBACK)})"
+    said = f"{_sign(notification)} {inert(title(notification), _FALLBACK)} ({inert(line, _FALLBACK)})"
+    return said if news or not notification.cause else f"{said} {inert(notification.cause[0], _CAUSE)}"
 
 
 def _sign(notification: Notification) -> str:
