@@ -68,8 +68,9 @@ def _place(row: AnswerRow, past: dict[tuple[str | None, str | None], Floats]) ->
 class Familiarity:
     """Whether some questions are unlike those that were answered before.
 
-    The familiarity of a question is the cosine to the nearest earlier one, 1 where the wording recurs. Some of the earlier questions, the probes, are compared with the
-    rest: they say how familiar a question usually is. `texts` have to be embedded for that.
+    The familiarity of a question is the cosine to the nearest earlier one, 1 where the wording recurs. Some of the
+    earlier questions, the probes, are compared with the rest: they say how familiar a question usually is. `texts` have
+    to be embedded for that.
     """
 
     def __init__(self, asked: Sequence[str], earlier: Sequence[str], alike: Sequence[str]) -> None:
