@@ -93,8 +93,13 @@ class Course:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """What explains an episode beyond its figures; `changes` has one sentence each, the most telling first."""
+    """What explains an episode beyond its figures.
 
+    `cause` says in at most three sentences which part broke, how sure that is, and what would tell more; `changes` has
+    one sentence each, the most telling first.
+    """
+
+    cause: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
     course: Course | None = None
@@ -123,6 +128,7 @@ class Notification:
     pages: bool = False  # calls somebody: the episode begins, goes on unacknowledged, or something new joined
     by: str | None = None  # the person who acted, for `acknowledged` and `silenced`
     instead_of: str | None = None  # the receiver that failed, and why
+    cause: tuple[str, ...] = ()  # which part broke, how sure that is, what would tell more
     changes: tuple[str, ...] = ()  # one sentence each, the most telling first
     examples: tuple[Example, ...] = ()
     course: Course | None = None

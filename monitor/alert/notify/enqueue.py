@@ -102,6 +102,7 @@ def _notification(flush: Flush, link: Link, now: datetime) -> Notification:
         at=now,
         pages=flush.pages,
         by=flush.by,
+        cause=description.cause,
         changes=description.changes,
         examples=description.examples,
         course=description.course,

@@ -25,7 +25,7 @@ def label_set(alert: NotifiedAlert) -> dict[str, str]:
 
 
 def annotation_set(alert: NotifiedAlert, notification: Notification) -> dict[str, str]:
-    """The rule's annotations, a default `summary`, the figures; for the leading alert also changes and examples."""
+    """The rule's annotations, a default `summary`, the figures; for the leading alert also cause, changes, examples."""
     annotations = {
         "summary": figure(alert),
         **named(alert.annotations, limit=_MAX_ANNOTATION),
@@ -33,6 +33,8 @@ def annotation_set(alert: NotifiedAlert, notification: Notification) -> dict[str
     }
     if alert is not notification.leading:
         return annotations
+    if notification.cause:
+        annotations["cause"] = " ".join(shortened(sentence, _MAX_LABEL) for sentence in notification.cause)
     if notification.changes:
         annotations["changes"] = " ".join(shortened(change, _MAX_LABEL) for change in notification.changes)
     for number, example in enumerate(notification.examples, start=1):

@@ -140,6 +140,7 @@ def _ours(notification: Notification, shown: tuple[NotifiedAlert, ...]) -> dict[
         "title": shortened(title(notification), _SHORT),
         "line": shortened(news_line(notification), _SHORT),
         "url": http_url(notification.url),
+        "cause": [shortened(sentence, _SHORT) for sentence in notification.cause],
         "changes": [shortened(change, _SHORT) for change in notification.changes],
         "examples": [_example(example) for example in notification.examples],
         "alerts": [_measured(alert) for alert in shown],

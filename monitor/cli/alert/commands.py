@@ -88,7 +88,7 @@ def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
         for line in lines:
             console.print(literal(line))
         explanation = explanations[alert.episode]
-        for sentence in explanation.sentences() if explanation else ():
+        for sentence in (*explanation.conclusion(), *explanation.sentences()) if explanation else ():
             console.print(literal(f"  {sentence}"))
     console.print(history_table(events, actions, notifications))
 

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from pydantic import Field
 
+from monitor.alert.explain.cause import Broken
+from monitor.alert.explain.explanation import Explanation
 from monitor.app.wiring.application import Application
 from monitor.privacy.masking import redact
 from monitor.store.alert.list import AlertBoard, ListedAlert
@@ -80,11 +82,31 @@ class Action(ApiResponse):
     comment: str
 
 
+class CauseValue(ApiResponse):
+    dimension: str
+    value: str
+
+
+class Cause(ApiResponse):
+    """Which part of the chatbot broke, from the reasons, documents and questions of bad answers."""
+
+    named: Broken | None = Field(description="null: it is open which part broke, or nothing stands out")
+    suspects: list[Broken] = Field(description="the parts that cannot be told apart; empty: nothing stands out")
+    where: CauseValue | None = Field(description="the topic, model … to which it is confined; null: everywhere")
+    p: float = Field(description="chance of such a rise anywhere without a change")
+    answers: int
+    bad: int
+    before_answers: int
+    before_bad: int
+    conclusion: list[str] = Field(description="what messages lead with: the part, how sure, and what would tell")
+
+
 class AlertHistory(Alert):
     """An alert with its changes of state and what people did about it."""
 
     events: list[StateChange]
     actions: list[Action]
+    cause: Cause | None = Field(description="null: the alert was not explained")
     changed: list[str] = Field(description="sentences that say what had changed when the alert fired")
 
 
@@ -145,7 +167,26 @@ def alert(request: Request, _: Viewer, fingerprint: Fingerprint) -> AlertHistory
         actions=[
             Action(**{**row, "comment": redact(row["comment"])}) for row in alerting.history.actions([fingerprint])
         ],
+        cause=_cause(explanation) if explanation else None,
         changed=list(map(redact, explanation.sentences())) if explanation else [],
+    )
+
+
+def _cause(explanation: Explanation) -> Cause | None:
+    found = explanation.cause
+    if found is None:
+        return None
+    where = found.where
+    return Cause(
+        named=found.named,
+        suspects=list(found.suspects),
+        where=where and CauseValue(dimension=redact(where.dimension), value=redact(where.value)),
+        p=found.p,
+        answers=found.answers,
+        bad=found.bad,
+        before_answers=found.before_answers,
+        before_bad=found.before_bad,
+        conclusion=list(map(redact, explanation.conclusion())),
     )
 
 

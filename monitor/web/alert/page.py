@@ -73,6 +73,7 @@ def alert(request: Request, who: Viewer, fingerprint: str, notice: str = "") -> 
         chart=None if course is None else own_drawing(alert_view.course_drawing(course)),
         chart_words="" if course is None else alert_view.course_words(course),
         explanation=explanation,
+        cause=explanation.conclusion() if explanation else [],
         changes=explanation.sentences() if explanation else [],
         rank_words=rank_words,
         examples=explanation.telling[:MAX_EXAMPLES] if explanation else (),
