@@ -46,7 +46,7 @@ def news_line(notification: Notification) -> str:
     status = _STATUSES[notification.leading.status]
     match notification.news:
         case "firing":
-            return f"{status} since {moment(notification.started_at)}"
+            return f"{status} since {moment(notification.started_at)}{_escalated(notification)}"
         case "changed":
             return _changed(notification)
         case "repeated":
@@ -70,7 +70,12 @@ def _changed(notification: Notification) -> str:
     ended = min((alert.resolved_at for alert in left if alert.resolved_at), default=first)
     joined = [alert for alert in burning if alert.fired_at == last >= ended]
     parts = [f"{_list(alerts)} {verb}" for alerts, verb in ((joined, "joined"), (left, "resolved")) if alerts]
-    return "; ".join(parts) or f"{_STATUSES[notification.leading.status]}: changed"
+    return ("; ".join(parts) or f"{_STATUSES[notification.leading.status]}: changed") + _escalated(notification)
+
+
+def _escalated(notification: Notification) -> str:
+    length = notification.escalated_after
+    return "" if length is None else f"; nobody acknowledged it for {format_duration(length)}"
 
 
 def _list(alerts: Sequence[NotifiedAlert]) -> str:

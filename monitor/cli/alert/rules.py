@@ -123,7 +123,8 @@ def _rules(file: Path | None) -> RuleSet:
     from monitor.alert.receivers import RECEIVERS
     from monitor.alert.rules.file import load_rules
 
-    return load_rules(file or load_settings().rules, receivers=tuple(RECEIVERS))
+    settings = load_settings()
+    return load_rules(file or settings.rules, receivers=tuple(RECEIVERS), docs_url=settings.docs_url)
 
 
 def _against(rules: RuleSet, length: str) -> tuple[Span, list[Rehearsed]]:

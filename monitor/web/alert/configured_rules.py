@@ -28,12 +28,13 @@ class ConfiguredRules:
 
     def load(self) -> LoadedRules:
         """The rules of the file's present text."""
-        path = self._application.settings.rules
+        settings = self._application.settings
+        path = settings.rules
         try:
             text, receivers = read_rules(path), tuple(self._application.alerting.receivers)
             if self._parsed is None or self._parsed[:2] != (text, receivers):
                 name = DEFAULT_RULES if path is None else path.name
-                rules = parse_rules(text, name=name, receivers=receivers)
+                rules = parse_rules(text, name=name, receivers=receivers, docs_url=settings.docs_url)
                 self._parsed = text, receivers, LoadedRules(rules=rules)
         except MonitorError as error:
             return LoadedRules(rules=None, problem=str(error).partition("\n")[0])
