@@ -6,11 +6,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
 from monitor.alert.methods.method import Method
-from monitor.alert.mute import NEVER_MUTED, MuteTimes
+from monitor.alert.mute import NEVER_MUTED, MuteTimes, Muting
 from monitor.alert.notification import Severity, Unit
 from monitor.alert.signal import Label, Signal, SignalKind
 from monitor.alert.silence import Inhibition
@@ -108,6 +108,6 @@ class RuleSet:
     inhibitions: tuple[Inhibition, ...] = ()
     source: str = field(default="", compare=False)  # the file's text
 
-    def named(self, name: str) -> Rule | None:
-        """The rule of that name."""
-        return next((rule for rule in self.rules if rule.name == name), None)
+    def muting(self, rule: str, now: datetime) -> Muting | None:
+        """The mute that holds at `now` for the alerts of the rule with that name, if one does."""
+        return next((known.mute.at(now) for known in self.rules if known.name == rule), None)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+from monitor.alert.mute import Muting
 from monitor.alert.notification import Example, Notification, NotifiedAlert, Status, Unit
 from monitor.core.duration import format_duration
 from monitor.core.text.plain import moment, percent, plain, shortened
@@ -71,6 +72,19 @@ def _changed(notification: Notification) -> str:
     joined = [alert for alert in burning if alert.fired_at == last >= ended]
     parts = [f"{_list(alerts)} {verb}" for alerts, verb in ((joined, "joined"), (left, "resolved")) if alerts]
     return ("; ".join(parts) or f"{_STATUSES[notification.leading.status]}: changed") + _escalated(notification)
+
+
+def muted_words(muting: Muting) -> str:
+    """`muted by nights until 2026-11-24 07:00 UTC`."""
+    by = muting.why if muting.why.startswith("outside ") else f"by {muting.why}"
+    return f"muted {by}" + (f" until {moment(muting.until)}" if muting.until else "")
+
+
+def sent_words(news: str, receiver: str, escalated_after: timedelta | None) -> str:
+    """What a history says of a notification: `escalated to pagerduty: nobody acknowledged it for 15m`."""
+    if escalated_after is None:
+        return f"notified {receiver}: {news}"
+    return f"escalated to {receiver}: nobody acknowledged it for {format_duration(escalated_after)}"
 
 
 def _escalated(notification: Notification) -> str:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from monitor.alert.notification import SEVERITIES, Description, News, NotifiedAlert, Status
+from monitor.alert.notification import SEVERITIES, Description, News, NotifiedAlert
 from monitor.alert.notify.escalate import escalated, notified_since, unacknowledged_for
+from monitor.alert.notify.notified import STATUSES, notified_alert
 from monitor.alert.rule import Grouping, Rule
 from monitor.alert.silence import Inhibition, Silence, all_match, silencing
 from monitor.alert.state import Alert, State, digest_of, episode_of
@@ -77,14 +78,6 @@ class _Member:
     @property
     def quiet(self) -> bool:
         return self.inhibited or self.muted or self.silence is not None
-
-
-_STATUS: Mapping[State, Status] = {
-    State.FIRING: "firing",
-    State.NO_DATA: "no_data",
-    State.ERROR: "error",
-    State.RESOLVED: "resolved",
-}
 
 
 def plan(
@@ -158,7 +151,7 @@ def _members(
         if all_match(inhibition.source, source.matched)
     ]
     for alert in alerts:
-        if alert.state in _STATUS:
+        if alert.state in STATUSES:
             inhibited = any(
                 inhibition.holds(source.matched, alert.matched)
                 for inhibition, source in sources
@@ -275,34 +268,3 @@ def _in_order(members: Sequence[_Member]) -> tuple[NotifiedAlert, ...]:
         return not member.active, SEVERITIES.index(member.alert.severity), member.alert.fired_at
 
     return tuple(member.alert for member in sorted(members, key=order))
-
-
-def notified_alert(alert: Alert, silence: Silence | None) -> NotifiedAlert:
-    """The alert as a notification sends it, under `silence` if one holds; it is active or resolved."""
-    finite = (alert.lower > float("-inf"), alert.upper < float("inf"))
-    return NotifiedAlert(
-        fingerprint=alert.fingerprint,
-        episode=alert.episode,
-        rule=alert.rule,
-        signal=alert.signal,
-        method=alert.method,
-        labels=alert.labels,
-        annotations=alert.annotations,
-        severity=alert.severity,
-        status=_STATUS[alert.state],
-        unit=alert.unit,
-        value=alert.value,
-        lower=alert.lower if finite[0] else None,
-        upper=alert.upper if finite[1] else None,
-        bound=alert.bound,
-        below=alert.below,
-        samples=alert.samples,
-        window=alert.window,
-        detail=alert.detail,
-        started_at=alert.active_since,
-        fired_at=alert.fired_at or alert.active_since,
-        resolved_at=alert.resolved_at if alert.state is State.RESOLVED else None,
-        acknowledged_by=alert.acknowledged_by,
-        silenced_until=silence.ends_at if silence is not None and alert.state.active else None,
-        note=alert.note,
-    )

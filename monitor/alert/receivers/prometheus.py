@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from monitor.alert.notification import Notification, NotifiedAlert
-from monitor.alert.wording import facts, figure, labels_of, why
+from monitor.alert.wording import facts, figure, http_url, labels_of, why
 from monitor.core.text.plain import shortened
 
 _MAX_NAME, _MAX_LABEL, _MAX_ANNOTATION = 100, 1_000, 4_000
@@ -25,8 +25,10 @@ def label_set(alert: NotifiedAlert) -> dict[str, str]:
 
 def annotation_set(alert: NotifiedAlert, notification: Notification) -> dict[str, str]:
     """The rule's annotations, a default `summary`, the figures; for the leading alert also changes and examples."""
+    runbook = http_url(alert.annotations.get("runbook"))
     annotations = {
         "summary": figure(alert),
+        **({"runbook_url": runbook} if runbook else {}),  # the name that Prometheus's own alerts use
         **named(alert.annotations, limit=_MAX_ANNOTATION),
         "figures": "; ".join(f"{name}: {value}" for name, value in facts(alert)),
     }

@@ -10,18 +10,21 @@ from typing import Any, TypeAlias
 from rich.cells import cell_len
 from rich.table import Table
 
+from monitor.alert.mute import Muting
 from monitor.alert.rule import Rule
 from monitor.alert.signal import SignalKind
 from monitor.alert.state import Alert
 from monitor.alert.window import Span
-from monitor.alert.wording import UNWATCHED, amount, signal_words
+from monitor.alert.wording import UNWATCHED, amount, muted_words, sent_words, signal_words
 from monitor.app.backtest import Rehearsed, Simulated
+from monitor.cli.alert.addressed import addressed
 from monitor.cli.terminal import literal, plural
 from monitor.core.duration import format_duration
 from monitor.core.text.plain import moment
 
 Row: TypeAlias = Mapping[str, Any]
 _WEEK = timedelta(days=7)
+_NAMED = ("owner", "runbook")  # annotations whose text does not say what it is
 _MAX_WHOLE = 30  # characters of a name; a longer name wraps if the terminal is narrow
 
 
@@ -32,7 +35,7 @@ def alerts_table(rows: Sequence[Row]) -> Table:
         table.add_row(
             row["fingerprint"][:12],
             literal(f"{row['rule']}\n{_listed(row['labels'])}"),
-            row["state"] + (f"\nsilenced until {row['silenced_until']:%H:%M}" if row["silenced_until"] else ""),
+            "\n".join(filter(None, (row["state"], _quiet(row)))),
             _day_and_time(since),
             f"{'–' if row['value'] is None else amount(row['value'], row['unit'])}\nof {row['samples']:,}",
             literal(row["acknowledged_by"] or ""),
@@ -40,7 +43,7 @@ def alerts_table(rows: Sequence[Row]) -> Table:
     return _foldable(table, whole=12)
 
 
-def alert_lines(alert: Alert) -> Iterator[str]:
+def alert_lines(alert: Alert, muting: Muting | None = None) -> Iterator[str]:
     """Yields one alert in full; the first line is its heading."""
     since = alert.resolved_at or alert.fired_at or alert.active_since
     yield f"{alert.rule}: {alert.state} since {moment(since)}, {alert.severity}, episode {alert.episode[:12]}"
@@ -54,7 +57,10 @@ def alert_lines(alert: Alert) -> Iterator[str]:
     yield f"  {signal_words(alert.signal)}: {value}, {line}{counted}"
     if alert.acknowledged_by and alert.acknowledged_at:
         yield f"  acknowledged by {alert.acknowledged_by}, {moment(alert.acknowledged_at)}"
-    for text in filter(None, (alert.detail, alert.note, *alert.annotations.values())):
+    if muting:
+        yield f"  {muted_words(muting)}"
+    texts = [f"{name}: {text}" if name in _NAMED else text for name, text in alert.annotations.items()]
+    for text in filter(None, (alert.detail, alert.note, *texts)):
         yield f"  {text}"
 
 
@@ -93,7 +99,12 @@ def history_table(events: Sequence[Row], actions: Sequence[Row], notifications: 
         (row["at"], row["fingerprint"][:12], row["action"], f"by {row['by']} {row['comment']}") for row in actions
     ]
     lines += [
-        (row["made_at"], row["episode"][:12], f"to {row['receiver']}: {row['news']}", _delivery(row))
+        (
+            row["made_at"],
+            row["episode"][:12],
+            sent_words(row["news"], row["receiver"], row["escalated_after"]),
+            _delivery(row),
+        )
         for row in notifications
     ]
     table = Table("at (UTC)", "alert", "event", "", box=None)
@@ -115,8 +126,8 @@ def silences_table(rows: Sequence[Row]) -> Table:
     return _foldable(table, whole=12)
 
 
-def rules_table(rules: Sequence[Rule]) -> Table:
-    table = Table("rule and signal", "method, and what its pages rest on", "severity", "receivers", box=None)
+def rules_table(rules: Sequence[Rule], now: datetime) -> Table:
+    table = Table("rule and signal", "method, and what its pages rest on", "severity", "notified", box=None)
     for rule in rules:
         wait = f", for {format_duration(rule.for_)}" if rule.for_ else ""
         ranked = rule.signal.kind is SignalKind.RANKS
@@ -126,7 +137,7 @@ def rules_table(rules: Sequence[Rule]) -> Table:
             literal(f"{rule.name}\n{rule.signal}"),
             f"{rule.method.name}, {line}{over}{wait}\n{rule.method.promise}",
             rule.severity,
-            literal("all" if rule.receivers is None else ", ".join(rule.receivers)),
+            literal("\n".join(addressed(rule, now))),
         )
     return _foldable(table, whole=_longest(rule.name for rule in rules))
 
@@ -182,6 +193,13 @@ def simulated_table(simulated: Sequence[Simulated]) -> Table:
             str(simulation.pages_again) if simulation.delays else "–",
         )
     return _foldable(table, whole=_longest(simulation.rule.name for simulation in simulated))
+
+
+def _quiet(row: Row) -> str:
+    if row["silenced_until"]:
+        return f"silenced until {row['silenced_until']:%H:%M}"
+    until = row.get("muted_until")
+    return "" if row.get("muted_by") is None else f"muted until {until:%H:%M}" if until else "muted"
 
 
 def _history(rehearsal: Rehearsed, span: Span) -> str:

@@ -67,6 +67,7 @@ def alert(request: Request, who: Viewer, fingerprint: str, notice: str = "") -> 
         view=alert_view,
         alert=listed.alert,
         silence=listed.silence,
+        muting=alert_view.muting(listed.alert, loaded.rules, now),
         facts=facts(notified),
         labels=labels_of(notified),
         chart=None if course is None else own_drawing(alert_view.course_drawing(course)),

@@ -9,14 +9,15 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
+from monitor.alert.mute import Muting
 from monitor.alert.notification import Course, NotifiedAlert
-from monitor.alert.notify.dispatch import notified_alert
+from monitor.alert.notify.notified import notified_alert
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.rules.marked_yaml import InvalidYaml, parse_yaml
 from monitor.alert.signal import SignalKind
 from monitor.alert.silence import Silence
 from monitor.alert.state import Alert, State
-from monitor.alert.wording import amount, name_of, signal_words
+from monitor.alert.wording import amount, http_url, name_of, sent_words, signal_words
 from monitor.core.duration import format_duration
 from monitor.core.model import Reason, Verdict
 from monitor.report.charts.drawing import course_svg
@@ -85,6 +86,17 @@ def interval(alert: Alert) -> str:
     return f"{amount(notified.lower, notified.unit)} to {amount(notified.upper, notified.unit)}"
 
 
+def muting(alert: Alert, rules: RuleSet | None, now: datetime) -> Muting | None:
+    """What keeps the alert from being notified at this time of the day or the week."""
+    goes_on = alert.state.active or alert.state is State.PENDING
+    return rules.muting(alert.rule, now) if rules and goes_on else None
+
+
+def runbook_link(alert: Alert) -> str | None:
+    """The runbook if it is a link; otherwise the facts show it as text."""
+    return http_url(alert.annotations.get("runbook"))
+
+
 def signal(alert: Alert) -> str:
     """The signal in words, such as `Rate of negative answers`."""
     return signal_words(alert.signal)
@@ -109,7 +121,7 @@ def history(events: Sequence[Row], actions: Sequence[Row], notifications: Sequen
     entries += [
         HistoryEntry(
             at=row["made_at"],
-            what=f"notified {row['receiver']}: {row['news']}",
+            what=sent_words(row["news"], row["receiver"], row["escalated_after"]),
             more=delivery(row),
             bad=row["given_up"] or (row["delivered_at"] is None and bool(row["last_error"])),
         )
