@@ -36,6 +36,7 @@ from monitor.core.settings.alert import (
     NotifySettings,
     PagerDutySettings,
     SlackSettings,
+    TeamsSettings,
     WebhookSettings,
 )
 from monitor.core.settings.audit import AuditSettings
@@ -96,6 +97,7 @@ class Settings(BaseSettings):
     slack: SlackSettings = SlackSettings()
     alertmanager: AlertmanagerSettings = AlertmanagerSettings()
     pagerduty: PagerDutySettings = PagerDutySettings()
+    teams: TeamsSettings = TeamsSettings()
     webhook: WebhookSettings = WebhookSettings()
     email: EmailSettings = EmailSettings()
     kafka: KafkaSettings = KafkaSettings()
