@@ -80,11 +80,9 @@ def muted_words(muting: Muting) -> str:
     return f"muted {by}" + (f" until {moment(muting.until)}" if muting.until else "")
 
 
-def sent_words(news: str, receiver: str, escalated_after: timedelta | None) -> str:
-    """What a history says of a notification: `escalated to pagerduty: nobody acknowledged it for 15m`."""
-    if escalated_after is None:
-        return f"notified {receiver}: {news}"
-    return f"escalated to {receiver}: nobody acknowledged it for {format_duration(escalated_after)}"
+def escalation_words(receiver: str, after: timedelta) -> str:
+    """What a history says of a step: `escalated to pagerduty: nobody acknowledged it for 15m`."""
+    return f"escalated to {receiver}: nobody acknowledged it for {format_duration(after)}"
 
 
 def _escalated(notification: Notification) -> str:

@@ -87,6 +87,7 @@ def test_history_is_newest_first_and_names_what_failed():
         "given_up": True,
         "attempts": 3,
         "last_error": "channel_not_found",
+        "escalated_after": None,
     }
     acknowledged, lost, fired = alert_view.history([event], [action], [told])
     assert (acknowledged.what, acknowledged.more) == ("acknowledged by ada", "on it")
