@@ -14,7 +14,7 @@ from typing import TypeAlias
 Range: TypeAlias = tuple[int, int]  # both ends belong to it
 
 DAY = 24 * 60  # minutes
-_LONGEST_LOOK = 400  # days in which the end of a mute is looked for
+_LONGEST_LOOK = 100  # days in which the end of a mute is looked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,15 +103,17 @@ class MuteTimes:
         intervals = [each for some in (*self.muted.values(), *self.active.values()) for each in some]
         minutes = {(each.location, minute) for each in intervals for span in ((0, DAY), *each.times) for minute in span}
         for day in range(_LONGEST_LOOK):
+            start = now + timedelta(days=day)
             found = {
                 datetime.combine(
-                    now.astimezone(location).date() + timedelta(days=day + minute // DAY),
+                    start.astimezone(location).date() + timedelta(days=here + minute // DAY),
                     time(minute % DAY // 60, minute % 60),
                     location,
                 ).astimezone(UTC)
                 for location, minute in minutes
+                for here in (0, 1)  # the day from `start` on has two dates
             }
-            yield from sorted(at for at in found if at > now)
+            yield from sorted(at for at in found if start < at <= start + timedelta(days=1))
 
 
 NEVER_MUTED = MuteTimes()

@@ -108,6 +108,6 @@ class RuleSet:
     inhibitions: tuple[Inhibition, ...] = ()
     source: str = field(default="", compare=False)  # the file's text
 
-    def muting(self, rule: str, now: datetime) -> Muting | None:
-        """The mute that holds at `now` for the alerts of the rule with that name, if one does."""
-        return next((known.mute.at(now) for known in self.rules if known.name == rule), None)
+    def mutings(self, now: datetime) -> dict[str, Muting]:
+        """The mutes that hold at `now`, by the name of the rule."""
+        return {rule.name: muting for rule in self.rules if (muting := rule.mute.at(now))}

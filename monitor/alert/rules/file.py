@@ -24,8 +24,8 @@ DEFAULT_RULES = "default_rules.yaml"
 def load_rules(path: Path | None, *, receivers: Collection[str], docs_url: str | None = None) -> RuleSet:
     """The rules of the file at `path`, or the default rules.
 
-    `receivers` are the names of the configured receivers. A runbook such as `docs/on-call/runbooks.md#lag` is a link
-    under `docs_url`, and without it a text.
+    `receivers` are the names of the configured receivers. A runbook that is a page of the documentation becomes a link
+    under `docs_url`, and stays a text without it.
 
     Raises:
         WrongSettings: the file cannot be read or is wrong; the message has one line for each error.

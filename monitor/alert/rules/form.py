@@ -89,7 +89,7 @@ def _at_least_a_minute(length: timedelta) -> timedelta:
 def _runbook(text: str) -> str:
     if http_url(text) is None and _PAGE.fullmatch(text) is None:
         raise ValueError(
-            "must be an http or https URL, or a page of the documentation such as docs/on-call/runbooks.md#lag"
+            "must be an http or https URL, or a page of the documentation such as docs/on-call/runbooks.md#true-rate"
         )
     return text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from monitor.alert.rule import RuleSet
+    from monitor.alert.mute import Muting
     from monitor.alert.silence import Matcher
     from monitor.alert.state import Alert
     from monitor.app.wiring.application import Application
@@ -45,8 +45,8 @@ def alerts_list(
     with opened() as application:
         now, history = application.now(), application.alerting.history
         rows, rules, unsent = history.alerts(now), history.rules(), history.unsent()
-        silences, (loaded, problem) = history.silences(now), _loaded_rules(application)
-        rows = [{**row, **_muting_columns(loaded, row, now)} for row in rows]
+        silences, (mutings, problem) = history.silences(now), _mutes(application, now)
+        rows = [_with_mute(row, mutings) for row in rows]
     if active:
         rows = [row for row in rows if row["state"] not in ("inactive", "resolved")]
     if as_json:
@@ -67,17 +67,14 @@ def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
     with opened() as application:
         alerting, alerts = application.alerting, _named(application, name)
         identities = [alert.fingerprint for alert in alerts]
-        now, (loaded, _) = application.now(), _loaded_rules(application)
+        now = application.now()
+        mutings, _ = _mutes(application, now)
         events = alerting.history.events(identities)
         actions = alerting.history.actions(identities)
         notifications = alerting.history.notifications(identities)
         explanations = {alert.episode: alerting.explanations.of(alert.episode) for alert in alerts}
         rows = (
-            [
-                {**row, **_muting_columns(loaded, row, now)}
-                for row in alerting.history.alerts(now)
-                if row["fingerprint"] in identities
-            ]
+            [_with_mute(row, mutings) for row in alerting.history.alerts(now) if row["fingerprint"] in identities]
             if as_json
             else []
         )
@@ -94,8 +91,8 @@ def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
         return
     console = Console(highlight=False, emoji=False)
     for alert in alerts:
-        quiet = alert.state.active or alert.state is State.PENDING
-        heading, *lines = alert_lines(alert, loaded.muting(alert.rule, now) if loaded and quiet else None)
+        goes_on = alert.state.active or alert.state is State.PENDING
+        heading, *lines = alert_lines(alert, mutings.get(alert.rule) if goes_on else None)
         console.print(literal(heading), style="bold")
         for line in lines:
             console.print(literal(line))
@@ -231,18 +228,18 @@ def alerts_forget(
     typer.echo(f"{readable(source)} is forgotten until it is read again")
 
 
-def _loaded_rules(application: Application) -> tuple[RuleSet | None, str | None]:
-    """The rules, or what is wrong with their file now; a running monitor keeps the rules that it read before."""
+def _mutes(application: Application, now: datetime) -> tuple[dict[str, Muting], str | None]:
+    """The mutes that hold, by rule, or what is wrong with the rules file; a running monitor keeps the earlier rules."""
     try:
-        return application.alerting.rules, None
+        return application.alerting.rules.mutings(now), None
     except WrongSettings as error:
-        return None, f"the rules file is wrong, so the earlier rules stay in force: {str(error).splitlines()[0]}"
+        return {}, f"the rules file is wrong, so the earlier rules stay in force: {str(error).splitlines()[0]}"
 
 
-def _muting_columns(rules: RuleSet | None, row: Mapping[str, object], now: datetime) -> dict[str, object]:
+def _with_mute(row: Mapping[str, Any], mutings: Mapping[str, Muting]) -> dict[str, Any]:
     goes_on = row["state"] not in ("inactive", "resolved")
-    muting = rules.muting(str(row["rule"]), now) if rules and goes_on else None
-    return {"muted_by": muting.why if muting else None, "muted_until": muting.until if muting else None}
+    muting = mutings.get(row["rule"]) if goes_on else None
+    return {**row, "muted_by": muting.why if muting else None, "muted_until": muting.until if muting else None}
 
 
 def _named(application: Application, name: str) -> list[Alert]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from pydantic import Field
 
-from monitor.alert.rule import RuleSet
+from monitor.alert.mute import Muting
 from monitor.app.wiring.application import Application
 from monitor.privacy.masking import redact
 from monitor.store.alert.list import AlertBoard, ListedAlert
@@ -129,8 +130,8 @@ def alerts(
         listed = board.active(now, most=limit)
     else:
         listed = board.resolved(now - WEEK if since is None else since, now, most=limit)
-    rules = request.app.state.rules.load().rules
-    return Alerts(items=[_alert(one, rules, now) for one in listed])
+    mutings = request.app.state.rules.load().mutings(now)
+    return Alerts(items=[_alert(one, mutings) for one in listed])
 
 
 @router.get(
@@ -146,7 +147,7 @@ def alert(request: Request, _: Viewer, fingerprint: Fingerprint) -> AlertHistory
     listed, alerting = _listed(application, fingerprint), application.alerting
     explanation = alerting.explanations.of(listed.alert.episode)
     return AlertHistory(
-        **dict(_alert(listed, request.app.state.rules.load().rules, application.now())),
+        **dict(_alert(listed, request.app.state.rules.load().mutings(application.now()))),
         events=[StateChange(**{**row, "note": masked(row["note"])}) for row in alerting.history.events([fingerprint])],
         actions=[
             Action(**{**row, "comment": redact(row["comment"])}) for row in alerting.history.actions([fingerprint])
@@ -181,10 +182,10 @@ def _listed(application: Application, fingerprint: str) -> ListedAlert:
     return listed
 
 
-def _alert(listed: ListedAlert, rules: RuleSet | None, now: datetime) -> Alert:
+def _alert(listed: ListedAlert, mutings: Mapping[str, Muting]) -> Alert:
     """The alert with foreign texts and comments masked, as on the pages."""
     a = listed.alert
-    muting = alert_view.muting(a, rules, now)
+    muting = alert_view.muting(a, mutings)
     names = (
         *("fingerprint", "episode", "rule", "severity", "signal", "method", "active_since", "fired_at", "resolved_at"),
         *("below", "unit", "samples", "acknowledged_by", "acknowledged_at"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
+from monitor.alert.mute import Muting
 from monitor.alert.rule import RuleSet
 from monitor.alert.rules.file import DEFAULT_RULES, parse_rules, read_rules
 from monitor.app.wiring.application import Application
@@ -17,6 +19,10 @@ class LoadedRules:
 
     rules: RuleSet | None
     problem: str | None = None
+
+    def mutings(self, now: datetime) -> Mapping[str, Muting]:
+        """The mutes that hold at `now`, by the name of the rule."""
+        return self.rules.mutings(now) if self.rules else {}
 
 
 class ConfiguredRules:

@@ -87,7 +87,7 @@ def alerts(request: Request, who: Viewer, notice: str = "") -> HTMLResponse:
         message=NOTICES.get(notice),
         view=alert_view,
         active=active,
-        loaded_rules=loaded.rules,
+        mutings=loaded.mutings(now),
         number=len(active),
         resolved=board.resolved(now - RESOLVED_SPAN, now, most=MAX_RESOLVED),
         max_resolved=MAX_RESOLVED,

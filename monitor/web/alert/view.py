@@ -86,10 +86,10 @@ def interval(alert: Alert) -> str:
     return f"{amount(notified.lower, notified.unit)} to {amount(notified.upper, notified.unit)}"
 
 
-def muting(alert: Alert, rules: RuleSet | None, now: datetime) -> Muting | None:
-    """What keeps the alert from being notified at this time of the day or the week."""
+def muting(alert: Alert, mutings: Mapping[str, Muting]) -> Muting | None:
+    """Which of the rules' mutes keeps the alert from being notified now."""
     goes_on = alert.state.active or alert.state is State.PENDING
-    return rules.muting(alert.rule, now) if rules and goes_on else None
+    return mutings.get(alert.rule) if goes_on else None
 
 
 def runbook_link(alert: Alert) -> str | None:

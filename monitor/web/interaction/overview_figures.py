@@ -14,7 +14,7 @@ from monitor.core.verdict_counts import Verdicts
 from monitor.report.charts.rates import Answers, RatePoint, TrueRate
 from monitor.review.rates.estimate import Rate
 from monitor.review.rates.plan import Plan
-from monitor.store.interaction.overview import Cell
+from monitor.store.interaction.overview import Cell, OverviewStore
 from monitor.store.tables.interactions import OTHER
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -100,6 +100,13 @@ def group_cells(cells: Iterable[Cell], split: datetime, key: Callable[[Cell], tu
         side[key(cell)] += _counts(cell)
     found = [GroupCounts(key=name, now=now[name], before=before[name]) for name in {*now, *before}]
     return sorted(found, key=lambda group: (-group.now.total, group.key))[:_MAX_GROUPS]
+
+
+def counted_topics(store: OverviewStore, span: Span, now: datetime, app: str | None) -> list[GroupCounts]:
+    """The leading topics of the span that contains `now` against the span before; may raise `Retriable`."""
+    start, end = span.around(now)
+    here = store.topics(start, end, span.bin, now=now, app=app)
+    return leading_topics(here, store.topics(start - span.length, start, span.bin, now=now, app=app))
 
 
 def leading_topics(now: Mapping[str, Verdicts], before: Mapping[str, Verdicts]) -> list[GroupCounts]:

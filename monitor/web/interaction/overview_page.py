@@ -31,8 +31,8 @@ from monitor.web.interaction.overview_figures import (
     Span,
     chart_points,
     chart_time,
+    counted_topics,
     group_cells,
-    leading_topics,
     true_rates,
 )
 
@@ -64,10 +64,6 @@ def overview(
     start, end = chosen.around(now)
     store = application.overview
     cells = store.cells(start - chosen.length, end, chosen.bin, now=now, app=app or None)
-    topics = [
-        store.topics(since, until, chosen.bin, now=now, app=app or None)
-        for since, until in ((start, end), (start - chosen.length, start))
-    ]
     here = [cell for cell in cells if cell.at >= start]
     labels = store.labels("app")
     known = _labelled(application, app or (labels["app"][0] if len(labels["app"]) == 1 else ""), start, end)
@@ -83,7 +79,7 @@ def overview(
         start=start,
         whole=whole,
         by_app=group_cells(cells, start, lambda cell: (cell.app, cell.model)),
-        by_topic=leading_topics(*topics),
+        by_topic=counted_topics(store, chosen, now, app or None),
         by_environment=_if_several(group_cells(cells, start, lambda cell: (cell.environment,))),
         labelled=max(known, key=lambda one: one[1]["negative"].labels, default=None),
         interval=interval,

@@ -80,6 +80,13 @@ def test_outside_its_active_times_a_rule_is_muted():
     assert (friday.why, friday.until) == ("outside office", moment("2026-11-23T09:00"))
 
 
+def test_the_end_is_found_in_order_where_clocks_of_several_places_count():
+    """Eleven at night in Auckland is ten in the morning in UTC, long before the end of the day there."""
+    auckland = TimeInterval(times=((0, 23 * 60),), location=ZoneInfo("Pacific/Auckland"))
+    mute = MuteTimes(muted={"far": (auckland,), "near": (TimeInterval(times=((0, 9 * 60),)),)})
+    assert mute.at(moment("2026-11-22T23:00")).until == moment("2026-11-23T10:00")
+
+
 def test_a_mute_without_an_end_says_so():
     assert MuteTimes(muted={"always": (TimeInterval(),)}).at(moment("2026-11-23T12:00")).until is None
     assert MuteTimes().at(moment("2026-11-23T12:00")) is None
