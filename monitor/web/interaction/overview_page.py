@@ -84,6 +84,7 @@ def overview(
         labelled=max(known, key=lambda one: one[1]["negative"].labels, default=None),
         interval=interval,
         charts=_charts(here, chosen, start, end, true_rates(known, start, end)) if here else (),
+        mutings=request.app.state.rules.load().mutings(now),
         alerts=AlertBoard(application.engine).active(now, most=_ALERTS),
         sources=sources(application),
         pending=PendingQueue(application.engine).counts(now),
