@@ -14,6 +14,7 @@ from monitor.core.verdict_counts import Verdicts
 from monitor.report.charts.rates import Answers, RatePoint, TrueRate
 from monitor.review.rates.estimate import Rate
 from monitor.review.rates.plan import Plan
+from monitor.store.database import TakesTooLong
 from monitor.store.interaction.overview import Cell, OverviewStore
 from monitor.store.tables.interactions import OTHER
 
@@ -102,11 +103,18 @@ def group_cells(cells: Iterable[Cell], split: datetime, key: Callable[[Cell], tu
     return sorted(found, key=lambda group: (-group.now.total, group.key))[:_MAX_GROUPS]
 
 
-def counted_topics(store: OverviewStore, span: Span, now: datetime, app: str | None) -> list[GroupCounts]:
-    """The leading topics of the span that contains `now` against the span before; may raise `Retriable`."""
+def counted_topics(store: OverviewStore, span: Span, now: datetime, app: str | None) -> list[GroupCounts] | None:
+    """The leading topics of the span up to `now` against the span before; None if counting them takes too long.
+
+    The rest of the overview is worth showing without them.
+    """
     start, end = span.around(now)
-    here = store.topics(start, end, span.bin, now=now, app=app)
-    return leading_topics(here, store.topics(start - span.length, start, span.bin, now=now, app=app))
+    try:
+        here = store.topics(start, end, span.bin, now=now, app=app)
+        before = store.topics(start - span.length, start, span.bin, now=now, app=app)
+    except TakesTooLong:
+        return None
+    return leading_topics(here, before)
 
 
 def leading_topics(now: Mapping[str, Verdicts], before: Mapping[str, Verdicts]) -> list[GroupCounts]:

@@ -6,10 +6,12 @@ import pytest
 
 from monitor.core.proportions import wilson
 from monitor.core.verdict_counts import Verdicts
+from monitor.store.database import TakesTooLong
 from monitor.store.interaction.overview import Cell
 from monitor.web.interaction.overview_figures import (
     SPANS,
     chart_points,
+    counted_topics,
     group_cells,
     leading_topics,
     rate_change,
@@ -100,3 +102,11 @@ def test_the_topics_with_the_most_negative_answers_lead_and_the_others_are_one()
 
 def test_without_a_named_topic_there_is_nothing_to_compare():
     assert leading_topics({"": Verdicts(grounded=3), "other": Verdicts(grounded=1)}, {}) == []
+
+
+def test_topics_that_take_too_long_leave_the_rest_of_the_page():
+    class Slow:
+        def topics(self, *_, **__):
+            raise TakesTooLong("too long")
+
+    assert counted_topics(Slow(), SPANS["28d"], NOON, None) is None
