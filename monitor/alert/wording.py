@@ -80,14 +80,14 @@ def muted_words(muting: Muting) -> str:
     return f"muted {by}" + (f" until {moment(muting.until)}" if muting.until else "")
 
 
-def escalation_words(receiver: str, after: timedelta) -> str:
-    """What a history says of a step: `escalated to pagerduty: nobody acknowledged it for 15m`."""
-    return f"escalated to {receiver}: nobody acknowledged it for {format_duration(after)}"
+def escalated_words(after: timedelta) -> str:
+    """`nobody acknowledged it for 15m`: why a further receiver is notified."""
+    return f"nobody acknowledged it for {format_duration(after)}"
 
 
 def _escalated(notification: Notification) -> str:
     length = notification.escalated_after
-    return "" if length is None else f"; nobody acknowledged it for {format_duration(length)}"
+    return "" if length is None else f"; {escalated_words(length)}"
 
 
 def _list(alerts: Sequence[NotifiedAlert]) -> str:
@@ -130,9 +130,10 @@ def facts(alert: NotifiedAlert) -> list[tuple[str, str]]:
 
 def remarks(alert: NotifiedAlert) -> list[tuple[str, str]]:
     """What people did about the alert and why it ended, as name and value; the values are not yet made harmless."""
-    found = [("Acknowledged by", alert.acknowledged_by), ("Note", alert.note)]
+    escalated = escalated_words(alert.escalated_after) if alert.escalated_after else None
+    found = [("Escalated", escalated), ("Acknowledged by", alert.acknowledged_by), ("Note", alert.note)]
     if alert.silenced_until is not None:
-        found.insert(1, ("Silenced until", moment(alert.silenced_until)))
+        found.insert(2, ("Silenced until", moment(alert.silenced_until)))
     return [(name, value) for name, value in found if value]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from monitor.alert.notification import Notification, NotifiedAlert
-from monitor.alert.wording import facts, figure, http_url, labels_of, why
+from monitor.alert.wording import escalated_words, facts, figure, http_url, labels_of, why
 from monitor.core.text.plain import shortened
 
 _MAX_NAME, _MAX_LABEL, _MAX_ANNOTATION = 100, 1_000, 4_000
@@ -30,6 +30,7 @@ def annotation_set(alert: NotifiedAlert, notification: Notification) -> dict[str
         "summary": figure(alert),
         **({"runbook_url": runbook} if runbook else {}),  # the name that Prometheus's own alerts use
         **named(alert.annotations, limit=_MAX_ANNOTATION),
+        **({"escalated": escalated_words(alert.escalated_after)} if alert.escalated_after else {}),
         "figures": "; ".join(f"{name}: {value}" for name, value in facts(alert)),
     }
     if alert is not notification.leading:

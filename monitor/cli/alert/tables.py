@@ -15,7 +15,7 @@ from monitor.alert.rule import Rule
 from monitor.alert.signal import SignalKind
 from monitor.alert.state import Alert
 from monitor.alert.window import Span
-from monitor.alert.wording import UNWATCHED, amount, escalation_words, muted_words, signal_words
+from monitor.alert.wording import UNWATCHED, amount, escalated_words, muted_words, signal_words
 from monitor.app.backtest import Rehearsed, Simulated
 from monitor.cli.alert.addressed import addressed
 from monitor.cli.terminal import literal, plural
@@ -100,7 +100,7 @@ def history_table(events: Sequence[Row], actions: Sequence[Row], notifications: 
     ]
     for row in notifications:
         after, receiver = row["escalated_after"], row["receiver"]
-        what = escalation_words(receiver, after) if after else f"to {receiver}: {row['news']}"
+        what = f"escalated to {receiver}: {escalated_words(after)}" if after else f"to {receiver}: {row['news']}"
         lines.append((row["made_at"], row["episode"][:12], what, _delivery(row)))
     table = Table("at (UTC)", "alert", "event", "", box=None)
     for at, alert, event, more in sorted(lines, key=lambda line: line[0]):

@@ -17,7 +17,7 @@ from monitor.alert.rules.marked_yaml import InvalidYaml, parse_yaml
 from monitor.alert.signal import SignalKind
 from monitor.alert.silence import Silence
 from monitor.alert.state import Alert, State
-from monitor.alert.wording import amount, escalation_words, http_url, name_of, signal_words
+from monitor.alert.wording import amount, escalated_words, http_url, name_of, signal_words
 from monitor.core.duration import format_duration
 from monitor.core.model import Reason, Verdict
 from monitor.report.charts.drawing import course_svg
@@ -121,7 +121,7 @@ def history(events: Sequence[Row], actions: Sequence[Row], notifications: Sequen
     entries += [
         HistoryEntry(
             at=row["made_at"],
-            what=escalation_words(row["receiver"], row["escalated_after"])
+            what=f"escalated to {row['receiver']}: {escalated_words(row['escalated_after'])}"
             if row["escalated_after"]
             else f"notified {row['receiver']}: {row['news']}",
             more=delivery(row),

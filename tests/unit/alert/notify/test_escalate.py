@@ -11,7 +11,7 @@ from monitor.alert.mute import MuteTimes, TimeInterval
 from monitor.alert.notification import Notification
 from monitor.alert.rule import Rule, Step
 from monitor.alert.state import Alert, State
-from monitor.alert.wording import escalation_words, news_line
+from monitor.alert.wording import escalated_words, news_line
 from tests.factories.alert.alerts import a_rule, a_silence, an_alert
 from tests.factories.alert.notifications import a_notification, at
 from tests.rig.alert.dispatching import Dispatching
@@ -178,4 +178,4 @@ def test_messages_and_histories_say_that_nobody_acknowledged():
     made = a_notification(escalated_after=15 * MINUTE)
     assert news_line(made).endswith("; nobody acknowledged it for 15m")
     assert Notification.from_json(made.to_json()) == made
-    assert escalation_words("pager", 15 * MINUTE) == "escalated to pager: nobody acknowledged it for 15m"
+    assert escalated_words(15 * MINUTE) == "nobody acknowledged it for 15m"
