@@ -69,7 +69,7 @@ def html_of(notification: Notification, *, chart_id: str | None = None) -> str:
         parts.append(f"<h3>Examples</h3><ol>{''.join(map(_example, notification.examples))}</ol>")
     links = [
         (notification.url, "Open in monitor"),
-        (notification.leading.annotations.get("runbook"), "Runbook"),
+        (notification.runbook, "Runbook"),
     ]
     if shown := [link for url, text in links if (link := _link(url, text))]:
         parts.append(f"<p>{' · '.join(shown)}</p>")

@@ -147,6 +147,6 @@ def _alert(alert: NotifiedAlert) -> dict[str, Json]:
 
 
 def _links(notification: Notification) -> list[Json]:
-    links = [(notification.url, "Open in monitor"), (notification.leading.annotations.get("runbook"), "Runbook")]
+    links = [(notification.url, "Open in monitor"), (notification.runbook, "Runbook")]
     links += [(example.url, f"Example {n}") for n, example in enumerate(notification.examples, start=1)]
     return [{"href": url, "text": text} for target, text in links if (url := http_url(target))]

@@ -20,8 +20,9 @@ class WatchedRules:
         WrongSettings: the file is wrong at the start. A later error is only logged, once for each new text.
     """
 
-    def __init__(self, path: Path | None, *, receivers: Collection[str]) -> None:
+    def __init__(self, path: Path | None, *, receivers: Collection[str], docs_url: str | None = None) -> None:
         self._path = path
+        self._docs_url = docs_url
         self._receivers = tuple(receivers)
         text = read_rules(path)
         self._text: str | None = text
@@ -53,4 +54,4 @@ class WatchedRules:
 
     def _parsed(self, text: str) -> RuleSet:
         name = DEFAULT_RULES if self._path is None else str(self._path)
-        return parse_rules(text, name=name, receivers=self._receivers)
+        return parse_rules(text, name=name, receivers=self._receivers, docs_url=self._docs_url)

@@ -90,7 +90,8 @@ class Alerting:
     @property
     def rules(self) -> RuleSet:
         """The rules in the configured file as it is now, or those that ship."""
-        return load_rules(self._settings.rules, receivers=tuple(self.receivers))
+        known = self._settings
+        return load_rules(known.rules, receivers=tuple(self.receivers), docs_url=known.docs_url)
 
     @cached_property
     def store(self) -> PostgresAlertStore:
@@ -165,7 +166,8 @@ class Alerting:
         from monitor.store.audit.acts import RulesRecorder
 
         notified = self.receivers if receivers is None else receivers
-        watched = rules or WatchedRules(self._settings.rules, receivers=tuple(notified)).current
+        known = self._settings
+        watched = rules or WatchedRules(known.rules, receivers=tuple(notified), docs_url=known.docs_url).current
         return AlertLoop(
             rules=watched,
             store=self.store,

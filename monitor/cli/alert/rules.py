@@ -1,8 +1,8 @@
-"""The commands `monitor rules check` and `monitor alerts simulate`: they try rules out before these are in force."""
+"""The commands `monitor rules` and `monitor alerts simulate`: they try rules out before these are in force."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,18 +34,18 @@ def rules_check(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a rules file and report each error with its line.
+    """Check a rules file, report each error with its line, and say who is notified when.
 
     Works without any receiver configured.
     """
     from monitor.cli.alert.tables import episodes_table, rehearsed_table, rules_table
 
-    rules = _rules(file)
+    rules, now = _rules(file), datetime.now(UTC)
     if against is None:
         if as_json:
-            print_json([_rule_json(rule) for rule in rules.rules])
+            print_json([_rule_json(rule, now) for rule in rules.rules])
         else:
-            Console(highlight=False, emoji=False).print(rules_table(rules.rules))
+            Console(highlight=False, emoji=False).print(rules_table(rules.rules, now))
         return
     span, rehearsed = _against(rules, against)
     if as_json:
@@ -55,6 +55,18 @@ def rules_check(
     console.print(rehearsed_table(rehearsed, span))
     if any(rehearsal.episodes for rehearsal in rehearsed):
         console.print(episodes_table(rehearsed))
+
+
+@rules_app.command("list")
+def rules_list(file: File = None, *, as_json: AsJson = False) -> None:
+    """List the rules with owner, runbook, and who is notified when: at first, by escalation, and when nobody is."""
+    from monitor.cli.alert.addressed import addressed_json, list_table
+
+    rules, now = _rules(file).rules, datetime.now(UTC)
+    if as_json:
+        print_json([{"name": rule.name, **addressed_json(rule, now)} for rule in rules])
+    else:
+        Console(highlight=False, emoji=False).print(list_table(rules, now))
 
 
 @alerts_app.command("simulate")
@@ -84,15 +96,17 @@ def alerts_simulate(
         Console(highlight=False, emoji=False).print(simulated_table(played))
 
 
-def _rule_json(rule: Rule) -> dict[str, Any]:
+def _rule_json(rule: Rule, now: datetime) -> dict[str, Any]:
+    from monitor.cli.alert.addressed import addressed_json
+
     return {
+        **addressed_json(rule, now),
         "name": rule.name,
         "signal": str(rule.signal),
         "method": rule.method.name,
         "target": str(rule.method.target),
         "rests_on": rule.method.promise,
         "window_seconds": rule.method.window.total_seconds(),
-        "severity": rule.severity,
     }
 
 
@@ -123,7 +137,8 @@ def _rules(file: Path | None) -> RuleSet:
     from monitor.alert.receivers import RECEIVERS
     from monitor.alert.rules.file import load_rules
 
-    return load_rules(file or load_settings().rules, receivers=tuple(RECEIVERS))
+    settings = load_settings()
+    return load_rules(file or settings.rules, receivers=tuple(RECEIVERS), docs_url=settings.docs_url)
 
 
 def _against(rules: RuleSet, length: str) -> tuple[Span, list[Rehearsed]]:

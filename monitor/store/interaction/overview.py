@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from threading import Lock
+from typing import Any, TypeVar
 
 from sqlalchemy import Engine, func, literal, select
 
@@ -17,6 +18,7 @@ from monitor.store.tables.audit import audit_checkpoint
 from monitor.store.tables.interactions import rollup_label, verdict_minute
 from monitor.store.tables.signals import verdict_hour
 
+T = TypeVar("T")
 HOUR = timedelta(hours=1)
 SETTLED = timedelta(hours=1)
 KEPT = timedelta(minutes=15)
@@ -47,6 +49,12 @@ class LastCheckpoint:
     made_at: datetime
 
 
+def _settled(bin_: timedelta, now: datetime) -> datetime:
+    """The last border of bins before which hardly any answer still arrives."""
+    before = now - SETTLED
+    return before - (before - _EPOCH) % bin_
+
+
 class OverviewStore:
     """Reads. Safe to use from several threads; every method may raise `Retriable`, among it `TakesTooLong`.
 
@@ -55,7 +63,7 @@ class OverviewStore:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._past: OrderedDict[tuple[object, ...], tuple[datetime, list[Cell]]] = OrderedDict()
+        self._past: OrderedDict[tuple[object, ...], tuple[datetime, Any]] = OrderedDict()
         self._lock = Lock()
 
     def cells(
@@ -65,18 +73,45 @@ class OverviewStore:
 
         Bins of an hour or more are whole hours.
         """
-        before = now - SETTLED
-        settled = max(start, before - (before - _EPOCH) % bin_)
-        key = (start, settled, bin_, app)
+        settled = max(start, _settled(bin_, now))
+        past = self._kept((start, settled, bin_, app), lambda: self._read(start, settled, bin_, app), now)
+        return [*past, *self._read(settled, end, bin_, app)]
+
+    def topics(
+        self, start: datetime, end: datetime, bin_: timedelta, *, now: datetime, app: str | None = None
+    ) -> dict[str, Verdicts]:
+        """The answers of [start, end) by topic, '' for those without one; as `cells` otherwise."""
+        settled = min(max(start, _settled(bin_, now)), end)
+        past = self._kept(
+            ("topics", start, settled, bin_, app), lambda: self._read_topics(start, settled, bin_, app), now
+        )
+        fresh = self._read_topics(settled, end, bin_, app)
+        return {topic: past.get(topic, Verdicts()) + fresh.get(topic, Verdicts()) for topic in {**past, **fresh}}
+
+    def _kept(self, key: tuple[object, ...], read: Callable[[], T], now: datetime) -> T:
+        """What `read` returned for this key at most `KEPT` ago."""
         with self._lock:
             known = self._past.get(key)
         if known is None or now - known[0] >= KEPT:
-            known = now, self._read(start, settled, bin_, app)
+            known = now, read()
             with self._lock:
                 self._past[key] = known
                 while len(self._past) > _MOST_KEPT:
                     self._past.popitem(last=False)
-        return [*known[1], *self._read(settled, end, bin_, app)]
+        found: T = known[1]
+        return found
+
+    def _read_topics(self, start: datetime, end: datetime, bin_: timedelta, app: str | None) -> dict[str, Verdicts]:
+        if start >= end:
+            return {}
+        table, at = (verdict_hour, verdict_hour.c.hour) if bin_ >= HOUR else (verdict_minute, verdict_minute.c.minute)
+        sums = [func.sum(table.c[verdict.value]).label(verdict.value) for verdict in Verdict]
+        query = select(table.c.topic, *sums).where(at >= start, at < end).group_by(table.c.topic)
+        if app is not None:
+            query = query.where(table.c.app == app)
+        with limited_read(self._engine, _NARROW) as connection:
+            rows = connection.execute(query).mappings()
+            return {row["topic"]: Verdicts(**{name: int(row[name]) for name in Verdict}) for row in rows}
 
     def _read(self, start: datetime, end: datetime, bin_: timedelta, app: str | None) -> list[Cell]:
         if start >= end:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
@@ -10,9 +11,11 @@ from pydantic import Field
 
 from monitor.alert.explain.cause import Broken
 from monitor.alert.explain.explanation import Explanation
+from monitor.alert.mute import Muting
 from monitor.app.wiring.application import Application
 from monitor.privacy.masking import redact
 from monitor.store.alert.list import AlertBoard, ListedAlert
+from monitor.web.alert import view as alert_view
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiRequest, ApiResponse, masked, rounded
 from monitor.web.base.guard import Needs
@@ -53,6 +56,10 @@ class Alert(ApiResponse):
     acknowledged_by: str | None
     acknowledged_at: datetime | None
     silenced_until: datetime | None
+    runbook: str | None = Field(description="what to do: a URL, or where in the documentation")
+    owner: str | None
+    muted_by: str | None = Field(description="the time interval that keeps it from being notified now")
+    muted_until: datetime | None
     detail: str | None
     note: str | None
     quiet_since: datetime | None = Field(description="nothing was counted since then; the figures are from before")
@@ -146,7 +153,8 @@ def alerts(
         listed = board.active(now, most=limit)
     else:
         listed = board.resolved(now - WEEK if since is None else since, now, most=limit)
-    return Alerts(items=list(map(_alert, listed)))
+    mutings = request.app.state.rules.load().mutings(now)
+    return Alerts(items=[_alert(one, mutings) for one in listed])
 
 
 @router.get(
@@ -162,7 +170,7 @@ def alert(request: Request, _: Viewer, fingerprint: Fingerprint) -> AlertHistory
     listed, alerting = _listed(application, fingerprint), application.alerting
     explanation = alerting.explanations.of(listed.alert.episode)
     return AlertHistory(
-        **dict(_alert(listed)),
+        **dict(_alert(listed, request.app.state.rules.load().mutings(application.now()))),
         events=[StateChange(**{**row, "note": masked(row["note"])}) for row in alerting.history.events([fingerprint])],
         actions=[
             Action(**{**row, "comment": redact(row["comment"])}) for row in alerting.history.actions([fingerprint])
@@ -216,9 +224,10 @@ def _listed(application: Application, fingerprint: str) -> ListedAlert:
     return listed
 
 
-def _alert(listed: ListedAlert) -> Alert:
+def _alert(listed: ListedAlert, mutings: Mapping[str, Muting]) -> Alert:
     """The alert with foreign texts and comments masked, as on the pages."""
     a = listed.alert
+    muting = alert_view.muting(a, mutings)
     names = (
         *("fingerprint", "episode", "rule", "severity", "signal", "method", "active_since", "fired_at", "resolved_at"),
         *("below", "unit", "samples", "acknowledged_by", "acknowledged_at", "quiet_since"),
@@ -235,6 +244,10 @@ def _alert(listed: ListedAlert) -> Alert:
         bound=a.bound,
         window_seconds=a.window.total_seconds(),
         silenced_until=listed.silence.ends_at if listed.silence else None,
+        runbook=masked(a.annotations.get("runbook")),
+        owner=masked(a.annotations.get("owner")),
+        muted_by=muting.why if muting else None,
+        muted_until=muting.until if muting else None,
         detail=None if a.detail is None else redact(a.detail),
         note=None if a.note is None else redact(a.note),
     )

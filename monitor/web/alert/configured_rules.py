@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
+from monitor.alert.mute import Muting
 from monitor.alert.rule import RuleSet
 from monitor.alert.rules.file import DEFAULT_RULES, parse_rules, read_rules
 from monitor.app.wiring.application import Application
@@ -18,6 +20,10 @@ class LoadedRules:
     rules: RuleSet | None
     problem: str | None = None
 
+    def mutings(self, now: datetime) -> Mapping[str, Muting]:
+        """The mutes that hold at `now`, by the name of the rule."""
+        return self.rules.mutings(now) if self.rules else {}
+
 
 class ConfiguredRules:
     """The rules file as it is now. Safe to use from several threads."""
@@ -28,12 +34,13 @@ class ConfiguredRules:
 
     def load(self) -> LoadedRules:
         """The rules of the file's present text."""
-        path = self._application.settings.rules
+        settings = self._application.settings
+        path = settings.rules
         try:
             text, receivers = read_rules(path), tuple(self._application.alerting.receivers)
             if self._parsed is None or self._parsed[:2] != (text, receivers):
                 name = DEFAULT_RULES if path is None else path.name
-                rules = parse_rules(text, name=name, receivers=receivers)
+                rules = parse_rules(text, name=name, receivers=receivers, docs_url=settings.docs_url)
                 self._parsed = text, receivers, LoadedRules(rules=rules)
         except MonitorError as error:
             return LoadedRules(rules=None, problem=str(error).partition("\n")[0])

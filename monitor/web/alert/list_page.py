@@ -88,6 +88,7 @@ def alerts(request: Request, who: Viewer, notice: str = "") -> HTMLResponse:
         message=NOTICES.get(notice),
         view=alert_view,
         active=active,
+        mutings=loaded.mutings(now),
         number=len(active) if len(active) < MAX_ACTIVE else board.active_number(),
         resolved=board.resolved(now - RESOLVED_SPAN, now, most=MAX_RESOLVED),
         max_active=MAX_ACTIVE,

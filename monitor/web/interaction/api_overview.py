@@ -17,7 +17,7 @@ from monitor.web.base.api_model import ApiResponse, rounded
 from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Text
 from monitor.web.base.problem import problems
-from monitor.web.interaction.overview_figures import SPANS, group_cells, total_counts
+from monitor.web.interaction.overview_figures import SPANS, GroupCounts, counted_topics, group_cells, total_counts
 
 router = APIRouter(tags=["overview"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
@@ -52,6 +52,14 @@ class OverviewGroup(ApiResponse):
     before: Rates
 
 
+class OverviewTopic(ApiResponse):
+    """The rates of one topic, now and in the span before; `other` sums up the topics that are not listed."""
+
+    topic: str = Field(description="empty for answers without a topic")
+    now: Rates
+    before: Rates
+
+
 class Overview(ApiResponse):
     """The rates of [start, end), and of the span of the same length before it."""
 
@@ -60,6 +68,9 @@ class Overview(ApiResponse):
     now: Rates
     before: Rates
     groups: list[OverviewGroup] = Field(description="largest first, at most 60")
+    topics: list[OverviewTopic] | None = Field(
+        description="the 12 with the most negative answers first; empty without topics, null if they take too long"
+    )
 
 
 @router.get(
@@ -82,6 +93,7 @@ def overview(
     start, end = chosen.around(now)
     cells = application.overview.cells(start - chosen.length, end, chosen.bin, now=now, app=app)
     found = group_cells(cells, start, _key)
+    topics = counted_topics(application.overview, chosen, now, app)
     return Overview(
         start=start,
         end=end,
@@ -97,7 +109,12 @@ def overview(
             )
             for group in found
         ],
+        topics=None if topics is None else [_topic(group) for group in topics],
     )
+
+
+def _topic(group: GroupCounts) -> OverviewTopic:
+    return OverviewTopic(topic=group.key[0], now=_rates(group.now), before=_rates(group.before))
 
 
 def _key(cell: Cell) -> tuple[str, ...]:

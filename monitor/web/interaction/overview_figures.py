@@ -14,10 +14,13 @@ from monitor.core.verdict_counts import Verdicts
 from monitor.report.charts.rates import Answers, RatePoint, TrueRate
 from monitor.review.rates.estimate import Rate
 from monitor.review.rates.plan import Plan
-from monitor.store.interaction.overview import Cell
+from monitor.store.database import TakesTooLong
+from monitor.store.interaction.overview import Cell, OverviewStore
+from monitor.store.tables.interactions import OTHER
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_GROUPS = 60  # rows of a table
+_MAX_TOPICS = 12
 NAMES = {Verdict.REFUSAL: "refusal", Verdict.SELF_GENERATED: "self-generated"}
 
 
@@ -98,6 +101,44 @@ def group_cells(cells: Iterable[Cell], split: datetime, key: Callable[[Cell], tu
         side[key(cell)] += _counts(cell)
     found = [GroupCounts(key=name, now=now[name], before=before[name]) for name in {*now, *before}]
     return sorted(found, key=lambda group: (-group.now.total, group.key))[:_MAX_GROUPS]
+
+
+def counted_topics(store: OverviewStore, span: Span, now: datetime, app: str | None) -> list[GroupCounts] | None:
+    """The leading topics of the span up to `now` against the span before; None if counting them takes too long.
+
+    The rest of the overview is worth showing without them.
+    """
+    start, end = span.around(now)
+    try:
+        here = store.topics(start, end, span.bin, now=now, app=app)
+        before = store.topics(start - span.length, start, span.bin, now=now, app=app)
+    except TakesTooLong:
+        return None
+    return leading_topics(here, before)
+
+
+def leading_topics(now: Mapping[str, Verdicts], before: Mapping[str, Verdicts]) -> list[GroupCounts]:
+    """The topics with the most negative answers now, at most `_MAX_TOPICS`, and all others as `OTHER`.
+
+    Answers without a topic are the group of the key ''. Empty if no answer has a topic.
+    """
+    known = {topic for topic in {*now, *before} if topic not in ("", OTHER)}
+    if not known:
+        return []
+    groups = [_topic((topic,), [topic], now, before) for topic in known]
+    groups.sort(key=lambda group: (-group.now.negative, -group.now.total, group.key))
+    rest = [*(group.key[0] for group in groups[_MAX_TOPICS:]), OTHER]
+    others = [_topic((OTHER,), rest, now, before), _topic(("",), [""], now, before)]
+    return [*groups[:_MAX_TOPICS], *(group for group in others if group.now.total or group.before.total)]
+
+
+def _topic(
+    key: tuple[str, ...], topics: Sequence[str], now: Mapping[str, Verdicts], before: Mapping[str, Verdicts]
+) -> GroupCounts:
+    def total(counted: Mapping[str, Verdicts]) -> Verdicts:
+        return sum((counted.get(topic, Verdicts()) for topic in topics), Verdicts())
+
+    return GroupCounts(key=key, now=total(now), before=total(before))
 
 
 def chart_points(cells: Sequence[Cell], bin_: timedelta) -> tuple[tuple[RatePoint, ...], tuple[Answers, ...]]:

@@ -11,7 +11,7 @@ from monitor.alert.evaluation.memory import Round, RuleMemory
 from monitor.alert.explain.cause import BadKind, Broken, Cause, KindCount, Told
 from monitor.alert.explain.explanation import Explanation
 from monitor.alert.explain.finding import ExampleAnswer, Value
-from monitor.alert.notify.dispatch import described
+from monitor.alert.notify.notified import described
 from monitor.alert.receivers.text import render
 from monitor.alert.rules.file import parse_rules
 from monitor.alert.state import State, Transition
@@ -217,7 +217,7 @@ def test_the_page_and_the_api_lead_with_the_cause(site, save, engine):
         unlike=Told.NO,
     )
     figures = {"answers": 90, "matching": 42, "before_answers": 900, "before_matching": 45, "looked_at": 7}
-    Explanations(engine).save(as_notified(FIRING, None), Explanation(signal="negative", **figures, cause=cause), NOON)
+    Explanations(engine).save(described(FIRING), Explanation(signal="negative", **figures, cause=cause), NOON)
     client = site.by_token("viewer")
     text = client.get(f"/alerts/{FIRING.fingerprint}").text
     conclusion = (

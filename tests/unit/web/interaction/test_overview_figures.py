@@ -6,8 +6,17 @@ import pytest
 
 from monitor.core.proportions import wilson
 from monitor.core.verdict_counts import Verdicts
+from monitor.store.database import TakesTooLong
 from monitor.store.interaction.overview import Cell
-from monitor.web.interaction.overview_figures import SPANS, chart_points, group_cells, rate_change, total_counts
+from monitor.web.interaction.overview_figures import (
+    SPANS,
+    chart_points,
+    counted_topics,
+    group_cells,
+    leading_topics,
+    rate_change,
+    total_counts,
+)
 from tests.factories.answers import NOON
 
 
@@ -77,3 +86,27 @@ def test_small_changes_draw_the_same_chart():
 
 def test_a_bin_without_answers_has_no_share():
     assert chart_points([a_cell(NOON)], timedelta(hours=1))[0] == ()
+
+
+def test_the_topics_with_the_most_negative_answers_lead_and_the_others_are_one():
+    now = {f"t{n:02}": Verdicts(grounded=10, refusal=n) for n in range(20)}
+    now |= {"": Verdicts(grounded=3), "other": Verdicts(grounded=100)}
+    before = {"t19": Verdicts(grounded=1), "gone": Verdicts(refusal=2)}
+    found = leading_topics(now, before)
+    assert [group.key[0] for group in found] == [*(f"t{n:02}" for n in range(19, 7, -1)), "other", ""]
+    assert found[0].before.total == 1
+    rest = found[-2]
+    assert (rest.now.total, rest.now.negative, rest.before.total) == (100 + 80 + 28, 28, 2)
+    assert sum(group.now.total for group in found) == sum(counts.total for counts in now.values())
+
+
+def test_without_a_named_topic_there_is_nothing_to_compare():
+    assert leading_topics({"": Verdicts(grounded=3), "other": Verdicts(grounded=1)}, {}) == []
+
+
+def test_topics_that_take_too_long_leave_the_rest_of_the_page():
+    class Slow:
+        def topics(self, *_, **__):
+            raise TakesTooLong("too long")
+
+    assert counted_topics(Slow(), SPANS["28d"], NOON, None) is None
