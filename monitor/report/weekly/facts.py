@@ -173,6 +173,7 @@ class Coverage:
     arrivals: tuple[Arrivals, ...]
     problems: tuple[tuple[str, int], ...]  # of the week's dead letters: `path: problem` and their number
     ledger: Tally
+    read_once: tuple[Arrivals, ...]  # files and the like that the ledger does not hold, since the beginning
     partitions: int
     unbalanced: int
     behind: tuple[Behind, ...]
@@ -195,6 +196,7 @@ class Facts:
     profiles: tuple[ProfileUse, ...]
     worst: tuple[Example, ...]
     over_refusals: tuple[Example, ...]
+    watched: int  # days of the week on which a rule was evaluated
     episodes: tuple[Episode, ...]
     silences: tuple[WeekSilence, ...]
     judged: tuple[JudgedMetric, ...]

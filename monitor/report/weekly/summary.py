@@ -6,10 +6,12 @@ import shlex
 from collections.abc import Iterator
 
 from monitor.core.text.plain import percent, plain
+from monitor.report.weekly.compare import BETTER, UNCLEAR, WORSE, change_verdict
 from monitor.report.weekly.elements import Item
-from monitor.report.weekly.wording import change, counted, length, number, plural, points, share
+from monitor.report.weekly.wording import change, counted, length, number, plural, points, share, watched
 
 _NAMED = 3
+_VERDICTS = {WORSE: "clearly worse", BETTER: "clearly better", UNCLEAR: UNCLEAR}
 
 
 def title(content: Item) -> str:
@@ -72,11 +74,13 @@ def _rates(content: Item) -> Iterator[str]:
     negative = verdicts["rates"]["negative"]
     line = f"{plural(verdicts['answers'], 'answer')}, {share(negative['this'])} of them flagged as negative"
     changed = negative["change"]
-    if changed is None:
-        yield f"{line}; the week before has no answers to compare with."
+    if changed is not None:
+        yield f"{line}; {_VERDICTS[str(change_verdict(changed))]}: {change(changed)}."
+    elif verdicts["answers_before"]:
+        days = f"{verdicts['days_before']} of the days before and {verdicts['days']} of this week"
+        yield f"{line}; not compared with the week before, since only {days} have answers."
     else:
-        clear = "a clear change" if changed["clear"] else "no clear change"
-        yield f"{line}; {clear}: {change(changed)}."
+        yield f"{line}; the week before has no answers to compare with."
     made_up, refused = (verdicts["rates"][name]["this"]["share"] for name in ("self_generated", "refusal"))
     over = content["refusals"]["over"]["this"]
     line = f"{percent(made_up)} are flagged as self-generated, {percent(refused)} as refusals"
@@ -108,7 +112,7 @@ def _operations(content: Item) -> Iterator[str]:
         before = f", {alerts['fired_before']:,} went on from the week before" if alerts["fired_before"] else ""
         yield f"{plural(alerts['fired'], 'alert')} fired{before}; {counted(acknowledged)} acknowledged{after}."
     else:
-        yield "No alert fired."
+        yield f"{watched(alerts)}."
     agreement = content["agreement"]
     if agreement["labels"]:
         few = "" if agreement["enough"] else ", too few to say much"

@@ -19,7 +19,7 @@ from monitor.report.weekly.facts import Example, Facts, ProfileUse, Refusals, Tw
 from monitor.report.weekly.week import Week
 from monitor.store.database import retriable
 from monitor.store.interaction.overview import OverviewStore
-from monitor.store.report.operations import coverage, episodes, judged, judged_answers, silences, usage
+from monitor.store.report.operations import coverage, episodes, judged, judged_answers, silences, usage, watched
 from monitor.store.report.rows import prompt_versions, read
 from monitor.store.review.labels import Reviews
 from monitor.store.review.plans import Plans
@@ -120,6 +120,7 @@ class WeeklyFacts:
                 profiles=_profiles(assessed),
                 worst=_examples(connection, _WORST, values, WORST),
                 over_refusals=_examples(connection, _OVER, values, OVER_REFUSALS),
+                watched=watched(connection, week),
                 episodes=episodes(connection, values),
                 silences=silences(connection, values),
                 judged=judged(connection, app, week),

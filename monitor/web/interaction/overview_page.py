@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
@@ -31,7 +31,7 @@ from monitor.web.interaction.overview_figures import (
     Span,
     chart_points,
     chart_time,
-    group_cells,
+    group_counts,
     true_rates,
 )
 
@@ -60,13 +60,20 @@ def overview(
     application: Application = request.app.state.application
     span = span if span in SPANS else DEFAULT_SPAN
     chosen, now = SPANS[span], application.now()
-    start, end = chosen.around(now)
+    start, end = chosen.until(now)
+    drawn_from, drawn_to = chosen.drawn(now)
     store = application.overview
-    cells = store.cells(start - chosen.length, end, chosen.bin, now=now, app=app or None)
-    here = [cell for cell in cells if cell.at >= start]
+    cells = store.cells(drawn_from - chosen.length, drawn_to, chosen.bin, now=now, app=app or None)
+    here = [cell for cell in cells if cell.at >= drawn_from]
+    counted = store.groups(start, drawn_to, now=now, app=app or None)
+    counted_before = store.groups(start - chosen.length, start, now=now, app=app or None)
+
+    def groups(key: Callable[[tuple[str, ...]], tuple[str, ...]]) -> list[GroupCounts]:
+        return group_counts(counted, counted_before, cells, drawn_from, key)
+
     labels = store.labels("app")
     known = _labelled(application, app or (labels["app"][0] if len(labels["app"]) == 1 else ""), start, end)
-    whole = next(iter(group_cells(cells, start, lambda _: ())), None)
+    whole = next(iter(groups(lambda _: ())), None)
     return page(
         request,
         "interaction/overview.html",
@@ -77,11 +84,11 @@ def overview(
         apps=labels["app"],
         start=start,
         whole=whole,
-        by_app=group_cells(cells, start, lambda cell: (cell.app, cell.model)),
-        by_environment=_if_several(group_cells(cells, start, lambda cell: (cell.environment,))),
+        by_app=groups(lambda name: (name[0], name[2])),
+        by_environment=_if_several(groups(lambda name: (name[1],))),
         labelled=max(known, key=lambda one: one[1]["negative"].labels, default=None),
         interval=interval,
-        charts=_charts(here, chosen, start, end, true_rates(known, start, end)) if here else (),
+        charts=_charts(here, chosen, drawn_from, drawn_to, true_rates(known, drawn_from, drawn_to)) if here else (),
         alerts=AlertBoard(application.engine).active(now, most=_ALERTS),
         sources=sources(application),
         pending=PendingQueue(application.engine).counts(now),
@@ -139,7 +146,7 @@ def _charts(
             "Number of assessed answers.",
             own_drawing(
                 answers_chart(
-                    answers, description=f"Answers of the last {span.name}", bins=span.length // span.bin, **about
+                    answers, description=f"Answers of the last {span.name}", bins=span.length // span.bin + 1, **about
                 )
             ),
         ),
