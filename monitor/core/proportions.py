@@ -156,13 +156,15 @@ def clopper_pearson(matching: int, total: int, confidence: float = CONFIDENCE) -
     binomial, Biometrika 26 (1934), 404–413.
     """
     tail = (1 - confidence) / 2
-    lower = 0.0 if matching == 0 else _root(lambda p: _at_most(total - matching, total, 1 - p) - tail)
-    upper = 1.0 if matching == total else _root(lambda p: tail - _at_most(matching, total, p))
+    lower = 0.0 if matching == 0 else _root(lambda p: at_most(total - matching, total, 1 - p) - tail)
+    upper = 1.0 if matching == total else _root(lambda p: tail - at_most(matching, total, p))
     return lower, upper
 
 
-def _at_most(k: int, n: int, p: float) -> float:
+def at_most(k: int, n: int, p: float) -> float:
     """P(X ≤ k) for X binomial (n, p), 0 < p < 1."""
+    if k < 0:
+        return 0.0
     logs = _log_factorials(n + 1)
     i = np.arange(k + 1)
     return float(np.exp(logs[n] - logs[i] - logs[n - i] + i * np.log(p) + (n - i) * np.log1p(-p)).sum())

@@ -15,6 +15,7 @@ from monitor.core.proportions import Share
 from monitor.core.text.plain import shortened
 from monitor.core.verdict_counts import Verdicts
 from monitor.privacy.masking import redact
+from monitor.report.weekly.actions import findings_json
 from monitor.report.weekly.compare import BETTER, HIGHER, WORSE, as_full, changed, rounded, share
 from monitor.report.weekly.facts import Example, Facts, Refusals, TwoWeeks
 from monitor.report.weekly.groups import documents_json, group_json, topics_json
@@ -44,6 +45,7 @@ def content(facts: Facts) -> dict[str, Json]:
         "schema": SCHEMA,
         "app": facts.app,
         "week": {"name": facts.week.name, "start": moment(facts.week.start), "end": moment(facts.week.end)},
+        "findings": findings_json(facts),
         "verdicts": {
             "answers": counted.this.total,
             "answers_before": counted.before.total,
@@ -161,7 +163,11 @@ def _refusals(facts: Facts, answers: int) -> dict[str, Json]:
             "change": changed(_of(now, name), _of(before, name), more=_MORE[name]),
         }
 
-    return {"partial": share(facts.partial_refusals, answers), **{n: side(n) for n in ("correct", "over", "unknown")}}
+    return {
+        "partial": share(facts.partial_refusals, answers),
+        "answered_to_compare": now.answered,
+        **{n: side(n) for n in ("correct", "over", "unknown")},
+    }
 
 
 def _of(refusals: Refusals, name: str) -> Share:

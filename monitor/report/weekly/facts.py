@@ -9,6 +9,7 @@ from datetime import date, datetime
 from monitor.core.batch import Tally
 from monitor.core.model import Verdict
 from monitor.core.verdict_counts import Verdicts
+from monitor.report.findings.find import Candidate
 from monitor.report.weekly.week import Week
 from monitor.review.label import Opinion
 from monitor.review.rates.period import PeriodRates
@@ -24,11 +25,15 @@ class TwoWeeks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusals:
-    """Full refusals: the documents do not hold the answer (`correct`), they do (`over`), or it is `unknown`."""
+    """Full refusals: the documents do not hold the answer (`correct`), they do (`over`), or it is `unknown`.
+
+    Told by comparison with that many `answered` questions of the app; 0: there were too few, so the profile tells.
+    """
 
     correct: int = 0
     over: int = 0
     unknown: int = 0
+    answered: int = 0
 
     @property
     def total(self) -> int:
@@ -180,6 +185,24 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """An outage, a rise or a level, the false discovery rate `q`, and the times of an outage to the minute."""
+
+    about: Candidate
+    q: float
+    start: datetime | None = None
+    end: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What was found among so many `tests`."""
+
+    tests: int = 0
+    items: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """All facts of one app and week. Groups are `environment`, `model` and `topic`; '' if an event names none."""
 
@@ -206,4 +229,5 @@ class Facts:
     coverage: Coverage
     opinions: tuple[Opinion, ...]
     unlabelled: int
+    findings: Findings = Findings()
     rates: PeriodRates | None = None  # from labels that were drawn for the week

@@ -1,0 +1,127 @@
+"""Finds what went wrong in the last of four weeks: all tests together, with a bound on false findings, each cause once.
+
+All slices are tested for outages, rises and levels. The p values of all tests are adjusted together, so that of what
+is found at most 5 % is false on average, however the tests depend on each other (Y. Benjamini and D. Yekutieli, The
+control of the false discovery rate in multiple testing under dependency, The Annals of Statistics 29 (2001),
+1165–1188).
+
+One cause shows in many slices: where one model makes up more, so do all topics and the app as a whole. So the clearest
+finding is taken first, its answers are left out, and each other one has to be found again without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from monitor.core.proportions import adjusted
+from monitor.report.findings.cells import ALL_SIGNALS, DAY, NEGATIVE, OFF_QUESTION, SIGNALS, WHOLE, Bools, Cells
+from monitor.report.findings.levels import Level, levels, stands_out
+from monitor.report.findings.outages import Outage, outages
+from monitor.report.findings.trends import LEAST_RISE, Rise, rises
+
+FALSE_FINDINGS: Final = 0.05
+AGAIN: Final = 0.01  # the p value that a finding has to reach without the answers of the others
+LABELS: Final = (WHOLE, "environment", "model", "topic")
+SAMPLED: Final = "prompt_version"  # known from a sample of the rows only, to the day
+Candidate: TypeAlias = Outage | Rise | Level
+Test: TypeAlias = Callable[[Cells, str, str], Sequence[Candidate]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What was found, the clearest first by kind: outages, rises, levels; `q` of each, and the number of tests."""
+
+    findings: tuple[tuple[Candidate, float], ...]
+    tests: int
+
+
+def find(cells: Cells, sampled: Cells) -> Found:
+    """The findings. `sampled` has the same labels and `prompt_version`; its hours are first hours of days."""
+    tested: list[Candidate] = []
+    tests = 0
+    for test, label, signal in _tests():
+        where = sampled if label == SAMPLED else cells
+        tested += test(where, label, signal)
+        tests += len(where.slices(label))
+    q = false_discoveries([one.p for one in tested], tests)
+    clear = [(one, rate) for one, rate in zip(tested, q, strict=True) if rate <= FALSE_FINDINGS and _matters(one)]
+    clear.sort(key=lambda pair: _order(pair[0]))
+    return Found(findings=tuple(_each_cause_once(clear, cells, sampled)), tests=tests)
+
+
+def false_discoveries(p: Sequence[float], tests: int) -> list[float]:
+    """The false discovery rate of each p value among so many tests; those that are not listed found nothing."""
+    if not p:
+        return []
+    rates = adjusted([*p, *[1.0] * (tests - len(p))])[: len(p)]
+    return [min(1.0, rate) for rate in (rates * (1 / np.arange(1, tests + 1)).sum()).tolist()]
+
+
+def _tests() -> Iterator[tuple[Test, str, str]]:
+    for label in LABELS:
+        yield from ((outages, label, signal) for signal in ALL_SIGNALS)
+    for label in (*LABELS, SAMPLED):
+        yield from ((rises, label, signal) for signal in SIGNALS)
+    for label in (*LABELS[1:], SAMPLED):
+        yield from ((levels, label, signal) for signal in SIGNALS)
+
+
+def _test_of(one: Candidate) -> Test:
+    tests: Mapping[type, Test] = {Outage: outages, Rise: rises, Level: levels}
+    return tests[type(one)]
+
+
+def _matters(one: Candidate) -> bool:
+    match one:
+        case Rise():
+            return one.size >= LEAST_RISE
+        case Level():
+            return stands_out(one)
+        case Outage():
+            return True
+
+
+def _order(one: Candidate) -> tuple[int, float]:
+    match one:
+        case Outage():
+            return 0, -one.nats
+        case Rise():
+            return 1, -one.t
+        case Level():
+            return 2, -one.t
+
+
+def _each_cause_once(
+    clear: Sequence[tuple[Candidate, float]], cells: Cells, sampled: Cells
+) -> Iterator[tuple[Candidate, float]]:
+    taken: list[Candidate] = []
+    for one, q in clear:
+        earlier = [other for other in taken if _same_answers(one, other)]
+        from_sample = any(other.slice.label == SAMPLED for other in [*earlier, one])
+        where = sampled if from_sample else cells
+        if from_sample and isinstance(one, Outage):  # its hours are not in the sample, and no other outage explains it
+            continue
+        left = where.where(~np.any([_rows(where, other) for other in earlier], axis=0)) if earlier else where
+        again = [other for other in _test_of(one)(left, one.slice.label, one.signal) if other.slice == one.slice]
+        if again and again[0].p <= AGAIN and _matters(again[0]):
+            taken.append(one)
+            yield one, q
+
+
+def _same_answers(one: Candidate, other: Candidate) -> bool:
+    """Whether `other` may explain `one`: an outage every signal, the others their own signal."""
+    overlapping = {one.signal, other.signal} & {NEGATIVE, OFF_QUESTION}
+    return isinstance(other, Outage) or one.signal == other.signal or bool(overlapping)
+
+
+def _rows(cells: Cells, one: Candidate) -> Bools:
+    """The rows of the answers that a finding is about."""
+    rows = cells.within(one.slice)
+    if not isinstance(one, Outage):
+        return rows
+    last = cells.hour + (DAY if SAMPLED in cells.labels else 1)
+    return rows & (cells.hour < one.end) & (last > one.start)
