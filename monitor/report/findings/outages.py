@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,6 +45,15 @@ class Outage:
     total_outside: int
     p: float
     nats: float
+
+
+class Minute(NamedTuple):
+    """Counts of a minute, whose number is from the first of the four weeks on."""
+
+    minute: int
+    answers: int
+    matching: int
+    negative: int
 
 
 def outages(cells: Cells, label: str, signal: str) -> list[Outage]:
@@ -107,8 +117,8 @@ def _upper(matching: Ints, total: Ints) -> Floats:
     return np.clip(limit, 1 - _MOST, _MOST)
 
 
-def refined(minutes: Sequence[tuple[int, int, int]], outage: Outage) -> tuple[int, int]:
-    """The minutes `[start, end)` that tell most, of (minute, answers, matching) around the outage, in order.
+def refined(minutes: Sequence[Minute], outage: Outage) -> tuple[int, int]:
+    """The span of minutes `[start, end)` that tells most, of those around the outage, in order.
 
     The span with the greatest sum of log-likelihood ratios of the share inside against the share outside (J. Bentley,
     Programming pearls: algorithm design techniques, Communications of the ACM 27 (1984), 865–871).
@@ -117,7 +127,7 @@ def refined(minutes: Sequence[tuple[int, int, int]], outage: Outage) -> tuple[in
     limit = wilson(outage.matching_outside, outage.total_outside, _LIMIT)[1]
     hit, miss = log(inside / limit), log((1 - inside) / (1 - limit))
     best, total, begin = (0.0, outage.start * 60, outage.end * 60), 0.0, None
-    for minute, answers, matching in minutes:
+    for minute, answers, matching, _ in minutes:
         if begin is None or total <= 0:
             begin, total = minute, 0.0
         total += matching * hit + (answers - matching) * miss

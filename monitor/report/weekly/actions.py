@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Final
+from operator import itemgetter
+from typing import Any, Final
 from urllib.parse import urlencode
 
-from monitor.core.duration import format_duration
 from monitor.core.model import Json
 from monitor.core.proportions import at_most
 from monitor.core.text.plain import moment as shown_moment
@@ -41,6 +41,7 @@ LEAST_ANSWERED: Final = 200  # answered questions, to compare with
 _SURE = 0.05  # that fewer refusals are wrong than the bound says
 _FALSE_ALARM = 0.01  # that refusals are called wrong in a week where all are right
 _FEWEST_WRONG = 5
+_VERY_SURE = 0.001
 _MOST = 5  # findings that are shown
 _DOES = {
     "self_generated": "makes up",
@@ -63,19 +64,21 @@ class Action:
 
 
 def findings_json(facts: Facts) -> dict[str, Json]:
-    """`{tests, items}`: outages first, then wrong refusals, rises and levels, each kind by how clear it is."""
+    """`{tests, items}`; each item with `cost`, about how many bad answers of the week it explains, the most first.
+
+    Refusals that rise are left out where wrong refusals are named.
+    """
     found = [_finding(one, facts) for one in facts.findings.items]
     wrong = _wrong_refusals(facts.refusals, facts.refusals_before)
     if wrong is not None:
-        found = [one for one in found if (one["kind"], one["signal"]) != ("rise", "refusal")]
-        outages = sum(one["kind"] == "outage" for one in found)
-        found.insert(outages, wrong)
+        found = [one for one in found if (one["kind"], one["signal"]) != ("rise", "refusal")] + [wrong]
+    found.sort(key=itemgetter("cost"), reverse=True)
     return {"tests": facts.findings.tests, "items": list(found)}
 
 
-def _finding(one: Finding, facts: Facts) -> dict[str, Json]:
+def _finding(one: Finding, facts: Facts) -> dict[str, Any]:
     about = one.about
-    known: dict[str, Json] = {
+    known: dict[str, Any] = {
         "label": about.slice.label,
         "value": name_json(about.slice.value),
         "signal": about.signal,
@@ -90,25 +93,31 @@ def _finding(one: Finding, facts: Facts) -> dict[str, Json]:
                 "start": moment(start),
                 "end": moment(end),
                 "this": share(about.matching, about.total),
+                "negative": share(one.negative, about.total),
                 "otherwise": share(about.matching_outside, about.total_outside),
+                "cost": round(about.matching - about.total * about.matching_outside / about.total_outside),
             }
         case Rise():
-            return {"kind": "rise", **known, "steady": about.steady, "weeks": [share(k, n) for k, n in about.weeks]}
+            weeks: Json = [share(k, n) for k, n in about.weeks]
+            cost = round(about.size * about.weeks[-1][1])
+            return {"kind": "rise", **known, "steady": about.steady, "weeks": weeks, "cost": cost}
         case Level():
             return {
                 "kind": "level",
                 **known,
                 "this": share(about.matching, about.total),
                 "peers": share(about.matching_peers, about.total_peers),
+                "cost": round((about.matching - about.total * about.matching_peers / about.total_peers) / TREND_WEEKS),
             }
 
 
-def _wrong_refusals(now: Refusals, before: Refusals) -> dict[str, Json] | None:
+def _wrong_refusals(now: Refusals, before: Refusals) -> dict[str, Any] | None:
     """None where all may be right, or where too few questions were answered to tell."""
     least = least_wrong(now.over, now.total)
     if not now.answered or least < _FEWEST_WRONG or _at_least(now.over, now.total, FALSE_OVER) > _FALSE_ALARM:
         return None
     likely = round((now.over - FALSE_OVER * now.total) / (1 - OVER_FROM - FALSE_OVER))
+    likely = min(max(likely, least), now.total - now.correct)
     return {
         "kind": "wrong_refusals",
         "label": WHOLE,
@@ -116,12 +125,13 @@ def _wrong_refusals(now: Refusals, before: Refusals) -> dict[str, Json] | None:
         "signal": "refusal",
         "q": significant(_at_least(now.over, now.total, FALSE_OVER)),
         "at_least": least,
-        "likely": min(max(likely, least), now.total - now.correct),
+        "likely": likely,
         "refusals": now.total,
         "told_wrong": now.over,
         "told_right": now.correct,
         "not_told": now.unknown,
         "refusals_before": before.total,
+        "cost": likely,
     }
 
 
@@ -171,13 +181,13 @@ def _who(one: Item) -> str:
 
 def _outage(one: Item) -> str:
     start, end = (datetime.fromisoformat(one[name]) for name in ("start", "end"))
-    lasted = format_duration(timedelta(hours=max(1, round((end - start) / timedelta(hours=1)))))
-    span = f"for {lasted}, {start:%A} {shown_moment(start)} to {shown_moment(end)}"
-    this, otherwise = one["this"], percent(one["otherwise"]["share"])
+    lasted = plural(max(1, round((end - start) / timedelta(hours=1))), "hour")
+    span = f"for about {lasted}, {start:%A} {shown_moment(start)} to {shown_moment(end)}"
+    this, bad, otherwise = one["this"], one["negative"]["count"], percent(one["otherwise"]["share"])
     if one["signal"] == OFF_QUESTION:
-        counted = f"{this['count']:,} of {this['of']:,} answers were bad, with documents off their question"
-        return f"{_who(one)}: retrieval went wrong {span}: {counted} ({otherwise} at other times)."
-    counted = f"{this['count']:,} of {this['of']:,} answers were {_VERDICT[one['signal']]}"
+        documents = f"the documents of {this['count']:,} of {plural(this['of'], 'answer')} were off their question"
+        return f"{_who(one)}: retrieval went wrong {span}: {documents} ({otherwise} at other times), {bad:,} were bad."
+    counted = f"{this['count']:,} of {plural(this['of'], 'answer')} were {_VERDICT[one['signal']]}"
     return f"{_who(one)} went wrong {span}: {counted} ({otherwise} at other times)."
 
 
@@ -218,7 +228,8 @@ _SENTENCES = {"outage": _outage, "rise": _rise, "level": _level, "wrong_refusals
 
 
 def _sure(one: Item) -> str:
-    return f"Chance alone: {chance('q', one['q'])}."
+    very = "Very sure" if one["q"] <= _VERY_SURE else "Sure"
+    return f"{very} ({chance('q', one['q'])}); about {plural(one['cost'], 'bad answer')} more in this week."
 
 
 def _path(one: Item, content: Item) -> str:

@@ -186,12 +186,16 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """An outage, a rise or a level, the false discovery rate `q`, and the times of an outage to the minute."""
+    """An outage, a rise or a level, with its false discovery rate `q`.
+
+    Of an outage its times to the minute, and its negative answers.
+    """
 
     about: Candidate
     q: float
     start: datetime | None = None
     end: datetime | None = None
+    negative: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

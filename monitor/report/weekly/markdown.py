@@ -50,8 +50,8 @@ def _actions(content: Item, base: str) -> Iterator[str]:
         yield f"{escape(quiet)}\n"
         return
     for place, action in enumerate(todo, start=1):
-        look = f" [Look at these answers](<{base}{action.path}>)" if base else ""
-        yield f"{place}. {escape(action.text)} {escape(action.sure)}{look}"
+        look = f"[Look at these answers](<{base}{action.path}>)" if base else f"Look at `{action.path}`"
+        yield f"{place}. {escape(action.text)} {escape(action.sure)} {look}"
     yield ""
 
 

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 from monitor.core.text.plain import percent, plain
+from monitor.report.weekly.actions import least_wrong
 from monitor.report.weekly.compare import BETTER, UNCLEAR, WORSE, change_verdict
 from monitor.report.weekly.elements import Item
 from monitor.report.weekly.wording import change, counted, length, number, plural, points, share, watched
@@ -82,10 +83,20 @@ def _rates(content: Item) -> Iterator[str]:
     else:
         yield f"{line}; the week before has no answers to compare with."
     made_up, refused = (verdicts["rates"][name]["this"]["share"] for name in ("self_generated", "refusal"))
-    over = content["refusals"]["over"]["this"]
     line = f"{percent(made_up)} are flagged as self-generated, {percent(refused)} as refusals"
-    over_refusals = f"; {over['count']:,} of these although the documents hold the answer" if over["of"] else ""
-    yield f"{line}{over_refusals}."
+    yield f"{line}{_wrong_refusals(content['refusals'])}."
+
+
+def _wrong_refusals(refusals: Item) -> str:
+    """A lower bound, and what could not be told."""
+    over, untold = (refusals[name]["this"]["count"] for name in ("over", "unknown"))
+    of = refusals["over"]["this"]["of"]
+    if not of:
+        return ""
+    least = least_wrong(over, of)
+    known = f"at least {least:,} of these {of:,} although the documents hold the answer" if least else ""
+    not_known = f"for {untold:,} it cannot be told whether they were right" if untold else ""
+    return "".join(f"; {part}" for part in (known, not_known) if part)
 
 
 def _topics(content: Item) -> Iterator[str]:

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, RowMapping, text
 from monitor.core.model import Verdict
 from monitor.report.findings.cells import ALL_SIGNALS, DAY, HOURS, NEGATIVE, WHOLE, Cells
 from monitor.report.findings.find import SAMPLED
-from monitor.report.findings.outages import Outage
+from monitor.report.findings.outages import Minute, Outage
 from monitor.report.weekly.week import Week
 from monitor.store.report.rows import INTERACTION, SAMPLED_ROWS, sample
 
@@ -59,8 +59,8 @@ def sampled_days(connection: Connection, app: str, week: Week, *, total: int) ->
     return _cells(connection.execute(days, values).mappings().all(), (*LABELS, SAMPLED))
 
 
-def minutes(connection: Connection, app: str, week: Week, outage: Outage) -> list[tuple[int, int, int]]:
-    """(minute of the four weeks, answers, those with the signal) around the outage, in the slice that it is about."""
+def minutes(connection: Connection, app: str, week: Week, outage: Outage) -> list[Minute]:
+    """The minutes around the outage with answers, in the slice that it is about."""
     its = outage.slice
     start = week.trend_start + timedelta(hours=outage.start) - _AROUND
     values: dict[str, Any] = {
@@ -72,7 +72,9 @@ def minutes(connection: Connection, app: str, week: Week, outage: Outage) -> lis
     }
     where = "" if its.label == WHOLE else f"AND {its.label} = :value"
     rows = connection.execute(text(_MINUTES.format(counts=_COUNTS, where=where)), values).mappings()
-    return [(row["minute"], row["total"], _count(row, outage.signal)) for row in rows]
+    return [
+        Minute(row["minute"], row["total"], _count(row, outage.signal), negative=_count(row, NEGATIVE)) for row in rows
+    ]
 
 
 def _end(week: Week, outage: Outage) -> datetime:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, RowMapping, TextClause, text
 
 from monitor.core.model import Reason, Verdict
 from monitor.core.verdict_counts import Verdicts
-from monitor.report.findings.find import find
+from monitor.report.findings.find import Candidate, find
 from monitor.report.findings.outages import Outage, refined
 from monitor.report.weekly.actions import LEAST_ANSWERED, OVER_FROM, RIGHT_BELOW
 from monitor.report.weekly.facts import Example, Facts, Finding, Findings, ProfileUse, Refusals, TwoWeeks
@@ -220,14 +220,22 @@ def _refusals(connection: Connection, values: Mapping[str, Any]) -> tuple[Refusa
 def _findings(connection: Connection, app: str, week: Week, *, total: int) -> Findings:
     """Outages with their times to the minute, rises and levels."""
     found = find(hourly(connection, app, week), sampled_days(connection, app, week, total=total))
-    items = []
-    for about, q in found.findings:
-        start = end = None
-        if isinstance(about, Outage):
-            span = refined(minutes(connection, app, week, about), about)
-            start, end = (week.trend_start + timedelta(minutes=minute) for minute in span)
-        items.append(Finding(about=about, q=q, start=start, end=end))
-    return Findings(tests=found.tests, items=tuple(items))
+    items = tuple(_timed(connection, app, week, about, q) for about, q in found.findings)
+    return Findings(tests=found.tests, items=items)
+
+
+def _timed(connection: Connection, app: str, week: Week, about: Candidate, q: float) -> Finding:
+    if not isinstance(about, Outage):
+        return Finding(about=about, q=q)
+    around = minutes(connection, app, week, about)
+    first, last = refined(around, about)
+    return Finding(
+        about=about,
+        q=q,
+        start=week.trend_start + timedelta(minutes=first),
+        end=week.trend_start + timedelta(minutes=last),
+        negative=sum(m.negative for m in around if about.start <= m.minute // 60 < about.end),
+    )
 
 
 def _verdicts(assessed: Sequence[RowMapping]) -> dict[tuple[Verdict, Verdict], int]:
