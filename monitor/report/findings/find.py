@@ -6,7 +6,9 @@ control of the false discovery rate in multiple testing under dependency, The An
 1165–1188).
 
 One cause shows in many slices: where one model makes up more, so do all topics and the app as a whole. So the clearest
-finding is taken first, its answers are left out, and each other one has to be found again without them.
+finding is taken first, its answers are left out, and each other one has to be found again without them, with Bonferroni's factor for these
+second looks. What rises
+stands out too, and is named once, as a rise.
 """
 
 from __future__ import annotations
@@ -24,7 +26,6 @@ from monitor.report.findings.outages import Outage, outages
 from monitor.report.findings.trends import LEAST_RISE, Rise, rises
 
 FALSE_FINDINGS: Final = 0.05
-AGAIN: Final = 0.01  # the p value that a finding has to reach without the answers of the others
 LABELS: Final = (WHOLE, "environment", "model", "topic")
 SAMPLED: Final = "prompt_version"  # known from a sample of the rows only, to the day
 Candidate: TypeAlias = Outage | Rise | Level
@@ -33,7 +34,7 @@ Test: TypeAlias = Callable[[Cells, str, str], Sequence[Candidate]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What was found, the clearest first by kind: outages, rises, levels; `q` of each, and the number of tests."""
+    """What was found, with its `q`: outages, then rises and levels, the clearest first; and the number of tests."""
 
     findings: tuple[tuple[Candidate, float], ...]
     tests: int
@@ -49,6 +50,8 @@ def find(cells: Cells, sampled: Cells) -> Found:
         tests += len(where.slices(label))
     q = false_discoveries([one.p for one in tested], tests)
     clear = [(one, rate) for one, rate in zip(tested, q, strict=True) if rate <= FALSE_FINDINGS and _matters(one)]
+    rising = {(one.slice, one.signal) for one, _ in clear if isinstance(one, Rise)}
+    clear = [pair for pair in clear if not (isinstance(pair[0], Level) and (pair[0].slice, pair[0].signal) in rising)]
     clear.sort(key=lambda pair: _order(pair[0]))
     return Found(findings=tuple(_each_cause_once(clear, cells, sampled)), tests=tests)
 
@@ -85,14 +88,9 @@ def _matters(one: Candidate) -> bool:
             return True
 
 
-def _order(one: Candidate) -> tuple[int, float]:
-    match one:
-        case Outage():
-            return 0, -one.nats
-        case Rise():
-            return 1, -one.t
-        case Level():
-            return 2, -one.t
+def _order(one: Candidate) -> tuple[bool, float]:
+    """Outages first, since rises and levels may come of one; each kind by how clear it is."""
+    return (False, -one.nats) if isinstance(one, Outage) else (True, -one.t)
 
 
 def _each_cause_once(
@@ -107,7 +105,7 @@ def _each_cause_once(
             continue
         left = where.where(~np.any([_rows(where, other) for other in earlier], axis=0)) if earlier else where
         again = [other for other in _test_of(one)(left, one.slice.label, one.signal) if other.slice == one.slice]
-        if again and again[0].p <= AGAIN and _matters(again[0]):
+        if again and again[0].p <= FALSE_FINDINGS / len(clear) and _matters(again[0]):
             taken.append(one)
             yield one, q
 
