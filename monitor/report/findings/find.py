@@ -6,9 +6,8 @@ control of the false discovery rate in multiple testing under dependency, The An
 1165–1188).
 
 One cause shows in many slices: where one model makes up more, so do all topics and the app as a whole. So the clearest
-finding is taken first, its answers are left out, and each other one has to be found again without them, with Bonferroni's factor for these
-second looks. What rises
-stands out too, and is named once, as a rise.
+finding is taken first, its answers are left out, and each other one has to be found again without them, by Bonferroni's
+bound over all tests. What rises stands out too, and is named once, as a rise.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def find(cells: Cells, sampled: Cells) -> Found:
     rising = {(one.slice, one.signal) for one, _ in clear if isinstance(one, Rise)}
     clear = [pair for pair in clear if not (isinstance(pair[0], Level) and (pair[0].slice, pair[0].signal) in rising)]
     clear.sort(key=lambda pair: _order(pair[0]))
-    return Found(findings=tuple(_each_cause_once(clear, cells, sampled)), tests=tests)
+    return Found(findings=tuple(_each_cause_once(clear, cells, sampled, FALSE_FINDINGS / tests)), tests=tests)
 
 
 def false_discoveries(p: Sequence[float], tests: int) -> list[float]:
@@ -94,20 +93,25 @@ def _order(one: Candidate) -> tuple[bool, float]:
 
 
 def _each_cause_once(
-    clear: Sequence[tuple[Candidate, float]], cells: Cells, sampled: Cells
+    clear: Sequence[tuple[Candidate, float]], cells: Cells, sampled: Cells, least: float
 ) -> Iterator[tuple[Candidate, float]]:
     taken: list[Candidate] = []
     for one, q in clear:
         earlier = [other for other in taken if _same_answers(one, other)]
-        from_sample = any(other.slice.label == SAMPLED for other in [*earlier, one])
-        where = sampled if from_sample else cells
-        if from_sample and isinstance(one, Outage):  # its hours are not in the sample, and no other outage explains it
-            continue
-        left = where.where(~np.any([_rows(where, other) for other in earlier], axis=0)) if earlier else where
-        again = [other for other in _test_of(one)(left, one.slice.label, one.signal) if other.slice == one.slice]
-        if again and again[0].p <= FALSE_FINDINGS / len(clear) and _matters(again[0]):
+        if not earlier or _again(one, earlier, cells, sampled, least):
             taken.append(one)
             yield one, q
+
+
+def _again(one: Candidate, earlier: Sequence[Candidate], cells: Cells, sampled: Cells, least: float) -> bool:
+    """Whether `one` is found with a p value of `least` without the answers of `earlier`."""
+    from_sample = any(other.slice.label == SAMPLED for other in [*earlier, one])
+    if from_sample and isinstance(one, Outage):
+        return False  # the sample does not know hours
+    where = sampled if from_sample else cells
+    left = where.where(~np.any([_rows(where, other) for other in earlier], axis=0))
+    found = next((it for it in _test_of(one)(left, one.slice.label, one.signal) if it.slice == one.slice), None)
+    return found is not None and found.p <= least and _matters(found)
 
 
 def _same_answers(one: Candidate, other: Candidate) -> bool:

@@ -11,7 +11,7 @@ from monitor.report.findings.cells import DAY, Cells, Slice
 from monitor.report.findings.evidence import dispersion, t_tail
 
 FEWEST = 100  # answers of the value, and of its peers
-LEAST_RATIO, LEAST_APART = 1.5, 0.05
+LEAST_RATIO, LEAST_APART = 2.0, 0.05
 PEERS = 5  # from which on the usual differences between peers are known
 _WINSORISED = 0.1  # of the peers, at each end
 

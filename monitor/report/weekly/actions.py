@@ -95,7 +95,9 @@ def _finding(one: Finding, facts: Facts) -> dict[str, Any]:
                 "this": share(about.matching, about.total),
                 "negative": share(one.negative, about.total),
                 "otherwise": share(about.matching_outside, about.total_outside),
-                "cost": round(about.matching - about.total * about.matching_outside / about.total_outside),
+                "cost": round(
+                    max(one.negative, about.matching) - about.total * about.matching_outside / about.total_outside
+                ),
             }
         case Rise():
             weeks: Json = [share(k, n) for k, n in about.weeks]
@@ -209,9 +211,8 @@ def _rising(weeks: list[Item]) -> bool:
 
 def _level(one: Item) -> str:
     own, peers = percent(one["this"]["share"]), percent(one["peers"]["share"])
-    return (
-        f"{_who(one)} {_DOES[one['signal']]} more than its peers in these {TREND_WEEKS} weeks: {own} against {peers}."
-    )
+    more = f"{_DOES[one['signal']]} more than its peers"
+    return f"{_who(one)} {more} in these {TREND_WEEKS} weeks: {own} of its answers against {peers}."
 
 
 def _wrong(one: Item) -> str:
