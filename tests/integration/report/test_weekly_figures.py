@@ -10,6 +10,7 @@ from math import ceil, comb, sqrt
 from monitor.report.weekly.content import canonical, content
 from monitor.report.weekly.week import Week
 from monitor.store.report import rows as weekly_rows
+from monitor.store.report.cells import hourly, sampled_days
 from monitor.store.report.weekly import WeeklyFacts
 from tests.factories.report.weekly_traffic import APP, WEEK
 from tests.rig.store.weekly_textbook import VERDICTS, asked, same, share, wilson
@@ -292,3 +293,18 @@ def test_a_large_week_is_sampled_evenly_and_says_so(engine, monkeypatch, now):
     assert one["documents"]["answers"] == len(now)
     assert 30 < one["documents"]["answers_read"] < 200
     assert one["verdicts"]["answers"] == len(now)
+
+
+def test_findings_are_looked_for_in_counts_that_agree_with_the_rows(engine, report, database):
+    four_weeks = weeks_until(database, WEEK)
+    with engine.connect() as connection:
+        hours = hourly(connection, APP, WEEK)
+        days = sampled_days(connection, APP, WEEK, total=len(four_weeks))
+    negatives = sum(row["verdict"] != "grounded" for row in four_weeks)
+    for cells in (hours, days):
+        assert (cells.total.sum(), cells.counts["negative"].sum()) == (len(four_weeks), negatives)
+    versions = Counter(row["prompt_version"] or "" for row in four_weeks)
+    places = days.labels["prompt_version"]
+    assert {v: days.total[places == n].sum() for n, v in enumerate(days.values["prompt_version"])} == versions
+    found = [(item["kind"], item["label"], item["value"]) for item in report["findings"]["items"]]
+    assert ("rise", "topic", "refunds") in found
