@@ -184,7 +184,8 @@ def _who(one: Item) -> str:
 def _outage(one: Item) -> str:
     start, end = (datetime.fromisoformat(one[name]) for name in ("start", "end"))
     lasted = plural(max(1, round((end - start) / timedelta(hours=1))), "hour")
-    span = f"for about {lasted}, {start:%A} {shown_moment(start)} to {shown_moment(end)}"
+    until = f"{end:%H:%M} UTC" if start.date() == end.date() else shown_moment(end)
+    span = f"for about {lasted}, from {start:%A} {shown_moment(start)} to {until}"
     this, bad, otherwise = one["this"], one["negative"]["count"], percent(one["otherwise"]["share"])
     if one["signal"] == OFF_QUESTION:
         documents = f"the documents of {this['count']:,} of {plural(this['of'], 'answer')} were off their question"
@@ -230,19 +231,19 @@ _SENTENCES = {"outage": _outage, "rise": _rise, "level": _level, "wrong_refusals
 
 def _sure(one: Item) -> str:
     very = "Very sure" if one["q"] <= _VERY_SURE else "Sure"
-    return f"{very} ({chance('q', one['q'])}); about {plural(one['cost'], 'bad answer')} more in this week."
+    return f"{very} ({chance('q', one['q'])}); about {plural(one['cost'], 'more bad answer')} this week."
 
 
 def _path(one: Item, content: Item) -> str:
     """The list of answers that the finding is about."""
-    return f"/interactions?{urlencode(dict(_query(one, content)), errors='replace')}"
+    return f"/interactions?{urlencode(dict(_query(one, content)), safe=':', errors='replace')}"
 
 
 def _query(one: Item, content: Item) -> Iterator[tuple[str, str]]:
     yield "app", content["app"]
     if one["label"] in {"model", "topic", "environment"}:
         yield one["label"], one["value"]
-    yield "since", one.get("start", content["week"]["start"])
-    yield "until", one.get("end", content["week"]["end"])
+    for name, end in (("since", "start"), ("until", "end")):
+        yield name, one.get(end, content["week"][end]).removesuffix("T00:00:00Z")
     signals: Mapping[str, tuple[str, str]] = {OFF_QUESTION: ("reason", OFF_QUESTION)}
     yield signals.get(one["signal"], ("verdict", one["signal"]))

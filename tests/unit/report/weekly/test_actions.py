@@ -70,13 +70,13 @@ def test_each_finding_is_one_sentence_and_the_costliest_comes_first():
     drift, outage, level = (action.text for action in found)
     assert drift == "Model mini makes up more each week: 10.0 % → 15.0 % → 20.0 % → 30.0 % of its answers over 4 weeks."
     assert outage == (
-        "Topic billing: retrieval went wrong for about 9 hours, Wednesday 2026-11-11 08:03 UTC to 2026-11-11 17:03 "
-        "UTC: the documents of 19 of 25 answers were off their question (0.0 % at other times), 24 were bad."
+        "Topic billing: retrieval went wrong for about 9 hours, from Wednesday 2026-11-11 08:03 UTC to 17:03 UTC: "
+        "the documents of 19 of 25 answers were off their question (0.0 % at other times), 24 were bad."
     )
     assert level == (
         "Prompt version v2 refuses more than its peers in these 4 weeks: 20.0 % of its answers against 2.5 %."
     )
-    assert found[0].sure == "Very sure (q < 0.001); about 80 bad answers more in this week."
+    assert found[0].sure == "Very sure (q < 0.001); about 80 more bad answers this week."
 
 
 def test_a_rise_of_this_week_alone_is_said_so():
@@ -144,6 +144,6 @@ def test_the_path_leads_to_the_answers(base):
     assert query.filters.reason == "retrieval_off_question"
     assert query.filters.until - query.filters.since == timedelta(hours=9)
     text = page(found, no_link, base)
-    assert ('href="https://monitor.example/interactions?app=shop+%26+co&amp;' in text) is bool(base)
+    assert f'href="{base}/interactions?app=shop+%26+co&amp;' in text
     assert "<b>" not in text.replace("<b>None", "")
     assert "](http://evil.example)" not in markdown(found, no_link, base)
