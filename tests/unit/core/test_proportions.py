@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.core.proportions import Share, adjusted, greater, greater_in_strata, split_rise
+from monitor.core.proportions import Share, adjusted, greater, greater_in_strata, split_rise, two_sided
 
 
 def share(matching, total):
@@ -57,6 +57,21 @@ def test_another_mix_of_strata_is_no_rise():
     assert greater(share(46, 100), share(140, 1_000)) < 1e-9
     assert greater_in_strata([hard, easy]) > 0.3
     assert greater_in_strata([]) == 1.0
+
+
+def test_a_test_looks_at_both_sides():
+    # the lady tasting tea: 3 of 4 against 1 of 4, one-sided 17/70
+    assert two_sided(share(3, 4), share(1, 4)) == pytest.approx(34 / 70)
+    assert two_sided(share(1, 4), share(3, 4)) == two_sided(share(3, 4), share(1, 4))
+    assert two_sided(share(2, 4), share(2, 4)) == 1.0
+
+
+def test_large_counts_need_no_exact_test():
+    one, other = share(5_200, 20_000), share(5_000, 20_000)
+    exact = 2 * greater(one, other)
+    assert two_sided(one, other) == pytest.approx(exact, rel=0.01)
+    huge = share(10**8, 10**9)
+    assert two_sided(huge, huge) == 1.0
 
 
 def test_adjusted_as_in_the_paper():
