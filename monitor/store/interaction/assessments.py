@@ -105,6 +105,13 @@ class AssessmentQueries:
         except ValidationError:
             return None
 
+    def profile_name(self, beginning: str) -> tuple[str, str] | None:
+        """Hash and name of the one stored profile whose hash begins like this; None where there is not exactly one."""
+        query = select(profile.c.hash, profile.c.name).where(profile.c.hash.startswith(beginning, autoescape=True))
+        with retriable(), self._engine.connect() as connection:
+            found = connection.execute(query.limit(2)).all()
+        return (found[0].hash, found[0].name) if len(found) == 1 else None
+
     def save_profile(self, used: Profile, now: datetime) -> None:
         """Stores the profile that verdicts are given under, once per content."""
         row = {
