@@ -19,8 +19,8 @@ from monitor.review.calibrate.fit import FOLDS, Rows, fit
 from monitor.review.calibrate.thresholds import fitted_rules
 from monitor.review.evaluate.labels import Labelled, data_hash
 from monitor.review.evaluate.statistics import Objective, f_objective, recall_at_precision
+from monitor.review.shortage import NEEDED
 
-LEAST = 20  # rows of each class needed for a fit
 _RECALL: Final = re.compile(r"recall@(0?\.\d+)")
 LEAST_REFUSALS = 10  # answers worded as a refusal needed to learn from them
 _PSEUDO = 0.5  # count added to both sides of a share, so that it is never 0 or 1 (Jeffreys)
@@ -126,9 +126,9 @@ def _made_from(start: Profile, **changes: object) -> Profile:
 def _check(rows: Rows) -> None:
     made_up, groups = int(rows.made_up.sum()), len(np.unique(rows.groups))
     grounded = len(rows.made_up) - made_up
-    if min(made_up, grounded) < LEAST:
+    if min(made_up, grounded) < NEEDED:
         raise WrongSettings(
-            f"calibration needs at least {LEAST} usable answers of either kind, better some 200 in total; "
+            f"calibration needs at least {NEEDED} usable answers of either kind, better some 200 in total; "
             f"the files have {grounded} grounded and {made_up} self-generated ones"
         )
     fewest = min(groups, *(len(np.unique(rows.groups[rows.made_up == kind])) for kind in (True, False)))
