@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from monitor.store.rescore.answers import RescoreSpan
     from monitor.store.rescore.comparison import Move
 
+ASKED_FROM = 60.0  # seconds of work, from which on it asks first: nothing that is shown changes
 _HASH = re.compile("[0-9a-f]{8,16}")
 
 
@@ -107,13 +108,14 @@ def _span(
     return RescoreSpan(profile_hash=found[0], since=since, until=until, app=app), found[1]
 
 
-def _words(profile: str, span: RescoreSpan) -> str:
+def rescore_command(profile: str, since: datetime, until: datetime, app: str | None) -> str:
     """The command for this profile and span, without what it is to do."""
-    named = "" if span.app is None else f" --app {shlex.quote(span.app)}"
-    command = (
-        f"monitor rescore --profile {shlex.quote(profile)} --from {_time(span.since)} --to {_time(span.until)}{named}"
-    )
-    return readable(command)
+    named = "" if app is None else f" --app {shlex.quote(app)}"
+    return f"monitor rescore --profile {shlex.quote(profile)} --from {_time(since)} --to {_time(until)}{named}"
+
+
+def _words(profile: str, span: RescoreSpan) -> str:
+    return readable(rescore_command(profile, span.since, span.until, span.app))
 
 
 def _time(at: datetime) -> str:
@@ -130,7 +132,7 @@ def _add(
     typer.echo(_estimate_words(found, name), err=True)
     added = 0
     if left and not dry_run:
-        if ask:
+        if ask and found.seconds >= ASKED_FROM:
             confirm(f"Assess {plural(left, 'answer')} again?")
         with _bar("assessing", left, quiet=quiet) as progress:
             added = rescore(application, span, stop=stop, progress=progress)
