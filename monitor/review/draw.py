@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import ceil
-from operator import itemgetter
 
 from monitor.assess.judge.word import SUPPORTED, UNSUPPORTED
 from monitor.core.model import Probabilities, Verdict
@@ -134,7 +132,7 @@ def _at_random(candidates: Iterable[Candidate], count: int) -> list[Offer]:
 def _informative(candidates: Sequence[Candidate], turn: int, lacks: Verdict | None) -> Iterator[Offer]:
     """Yields offers of the class that is lacking, then for each reason in turn, the strongest of each first."""
     if lacks is not None:
-        of_class = list(_likeliest(candidates, lacks))
+        of_class = sorted((c for c in candidates if c.usable), key=lambda c: -c.likely(lacks))
         yield from (Offer(candidate=candidate, drawn=Drawn.CLASS) for candidate in of_class)
         known = set(map(id, of_class))
         candidates = [candidate for candidate in candidates if id(candidate) not in known]
@@ -155,15 +153,3 @@ def _informative(candidates: Sequence[Candidate], turn: int, lacks: Verdict | No
         taken.add(id(candidate))
         turn += 1
         yield Offer(candidate=candidate, drawn=reason)
-
-
-def _likeliest(candidates: Sequence[Candidate], class_: Verdict) -> Iterator[Candidate]:
-    """Yields the usable candidates, the tenth that is likeliest of the class first, each tenth in random order.
-
-    Within a tenth the order is by chance, so that the fit does not see the extreme scores alone.
-    """
-    usable = [(place, candidate) for place, candidate in enumerate(candidates) if candidate.usable]
-    usable.sort(key=lambda pair: -pair[1].likely(class_))
-    size = max(1, ceil(len(usable) / 10))
-    for first in range(0, len(usable), size):
-        yield from (candidate for _, candidate in sorted(usable[first : first + size], key=itemgetter(0)))
