@@ -82,13 +82,16 @@ def support_of(stored: Mapping[str, Any]) -> Support:
     sidecar, stands_in = stored.get("sidecar"), stored.get("stands_in")
     return Support(
         origin=Origin(stored["origin"]),
-        documents=tuple(
-            SupportingDocument(**{**piece, "match": Match(piece["match"]) if piece.get("match") else None})
-            for piece in stored["documents"]
-        ),
+        documents=tuple(SupportingDocument(**{**piece, "match": _match(piece)}) for piece in stored["documents"]),
         sidecar=None if sidecar is None else SidecarCall(**sidecar),
         stands_in=None if stands_in is None else StandIn(**stands_in),
     )
+
+
+def _match(piece: Mapping[str, Any]) -> Match | None:
+    """How the piece was found; a located one that does not say was found as it is."""
+    said = piece.get("match", None if piece["start"] is None else Match.EXACT)
+    return None if said is None else Match(said)
 
 
 def evidence_json(evidence: Evidence) -> dict[str, object]:

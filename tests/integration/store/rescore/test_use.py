@@ -178,5 +178,6 @@ def test_the_support_of_a_sidecar_is_what_a_rescore_scores(trail, engine):
     trail.write(an_assessment(support=FROM_THE_SIDECAR), an_assessment(id="q-2"))
     answers = RescoreAnswers(engine)
     found = answers.texts(answers.keys(span())[0])
-    assert [support for _, support in found] == [FROM_THE_SIDECAR, an_assessment().support]
+    assert [support.origin for _, support in found] == [FROM_THE_SIDECAR.origin, an_assessment().support.origin]
+    assert found[0][1] == FROM_THE_SIDECAR
     assert at(0) == found[0][0].occurred_at
