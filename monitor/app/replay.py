@@ -6,6 +6,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from threading import Event
 from typing import TextIO
@@ -24,6 +26,22 @@ SHOWN = 10  # rejected lines named at the end
 Progress = Callable[[FileSource, Tally], None]
 
 
+@dataclass(slots=True)
+class Unchanged:
+    """The answers that are stored under another profile already: replaying them changes no verdict."""
+
+    answers: int = 0
+    apps: set[str] = field(default_factory=set)
+    first: datetime | None = None
+    last: datetime | None = None
+
+    def add(self, app: str, at: datetime) -> None:
+        self.answers += 1
+        self.apps.add(app)
+        self.first = at if self.first is None else min(self.first, at)
+        self.last = at if self.last is None else max(self.last, at)
+
+
 class Summary:
     """The ledger of the input, the number of answers per verdict, and the first rejected lines."""
 
@@ -31,6 +49,7 @@ class Summary:
         self.tally = Tally()
         self.verdicts: Counter[Verdict] = Counter()
         self.rejected: list[str] = []
+        self.unchanged = Unchanged()
 
     def add(self, batch: Batch, tally: Tally) -> None:
         """Adds a stored batch; the verdicts count every answer read, duplicates included."""
@@ -69,6 +88,10 @@ def replay(
             if out is not None:
                 _write(out, batch)
             summary.add(batch, tally)
+            if tally.duplicate:
+                wanted = [(a.interaction.app, a.interaction.id) for a in batch.assessments]
+                for name, at in application.queries.under_other_profiles(wanted, application.profile.hash):
+                    summary.unchanged.add(name, at)
             progress(source, summary.tally)
 
         try:

@@ -113,8 +113,12 @@ def offers(
     random_only: bool,
     second_opinion: bool,
     now: datetime,
+    lacks: Verdict | None = None,
 ) -> list[Offer]:
-    """The answers to label next: of open plans, then of the last `span`; an offer is stored by `save_offer` only."""
+    """The answers to label next: of open plans, then of the last `span`; an offer is stored by `save_offer` only.
+
+    `lacks` is the class of which calibration lacks labels.
+    """
     planned = [] if random_only or second_opinion else plans.offers(app, by=by, count=count, now=now)
     if len(planned) >= count:
         return planned
@@ -123,7 +127,7 @@ def offers(
         return second_opinions(candidates, count, by=by)
     taken = {(offer.candidate.app, offer.candidate.id) for offer in planned}
     rest = [candidate for candidate in candidates if (candidate.app, candidate.id) not in taken]
-    return planned + draw(rest, count - len(planned), random_only=random_only)
+    return planned + draw(rest, count - len(planned), random_only=random_only, lacks=lacks)
 
 
 def label(reviews: Reviews, wishes: Sequence[Wish], *, now: datetime) -> Labelled:

@@ -45,6 +45,7 @@ class Kind(StrEnum):
     LABEL = "label"
     PLAN = "plan"  # answers were drawn to be labelled for a rate
     REFERENCE = "reference"  # usual scores of an app were frozen
+    VERDICTS = "verdicts"  # those of a profile were put in use for stored answers
     ERASURE = "erasure"
     RETENTION = "retention"
     EXPORT = "export"

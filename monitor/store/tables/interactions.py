@@ -110,7 +110,9 @@ assessment = Table(
     *(Column(metric, REAL) for metric in METRICS),
     Column("features", JSONB, nullable=False),  # both readings of each metric, and why one is undefined
     Column("support", JSONB, nullable=False),
-    Column("live", Boolean, nullable=False, server_default=text("true")),  # false: of a rescore, which no alert counts
+    Column(
+        "live", Boolean, nullable=False, server_default=text("true")
+    ),  # false: kept beside the one that is shown and counted
     Column("revised_at", _time),  # when support from the sidecar replaced a stand-in, or the judge's word was heard
     Column("earlier", JSONB),  # the row before that, with its own `revised_at` and `earlier` if it was a revision too
     Column("transaction_id", BigInteger, server_default=text("txid_current()")),  # that stored it; null: before 0021
