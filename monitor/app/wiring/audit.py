@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from monitor.app.audit.sealer import Sealer
+    from monitor.app.audit.stamper import Authority, CheckedStamps, Stamper
     from monitor.audit.note import Signer
     from monitor.core.settings.load import Settings
     from monitor.store.audit.recovery import History
@@ -90,6 +92,50 @@ class Auditing:
         from monitor.store.audit.recovery import History
 
         return History(self._engine(), (*keys, *self._settings.audit.previous_keys))
+
+    def authorities(self) -> list[Authority]:
+        """The configured authorities that time-stamp checkpoints.
+
+        Raises:
+            WrongSettings: a URL is none, or the file of certificates cannot be read.
+        """
+        from monitor.app.audit.authority import Calendar, TimestampAuthority
+
+        audit = self._settings.audit
+        found: list[Authority] = []
+        if audit.timestamp_url is not None:
+            found.append(TimestampAuthority(audit.timestamp_url.get_secret_value(), audit.timestamp_ca))
+        elif audit.timestamp_ca is not None:
+            raise WrongSettings("MONITOR_AUDIT__TIMESTAMP_CA needs MONITOR_AUDIT__TIMESTAMP_URL")
+        if audit.calendar_url is not None:
+            found.append(Calendar(audit.calendar_url.get_secret_value()))
+        return found
+
+    def stamper(self) -> Stamper | None:
+        """Has checkpoints time-stamped; None where no authority is configured.
+
+        Raises:
+            WrongSettings: the settings of an authority are wrong, or there is no key.
+        """
+        from monitor.app.audit.stamper import Stamper
+        from monitor.store.audit.stamps import Stamps
+
+        authorities = self.authorities()
+        if not authorities:
+            return None
+        return Stamper(
+            stamps=Stamps(self._engine()),
+            keys=(self.key.verifier_key, *self._settings.audit.previous_keys),
+            authorities=authorities,
+            every=timedelta(seconds=self._settings.audit.timestamp_every),
+        )
+
+    def check_stamps(self) -> CheckedStamps:
+        """Checks all stored time stamps; raises Retriable or WrongSettings."""
+        from monitor.app.audit.stamper import check_stamps
+        from monitor.store.audit.stamps import Stamps
+
+        return check_stamps(Stamps(self._engine()).all(), self.public_keys(), self.authorities())
 
     def _check_unsigned(self) -> None:
         """Raises WrongSettings if a trail is signed, except by a previous key, or rows wait that need the old key."""

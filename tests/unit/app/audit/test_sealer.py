@@ -67,7 +67,8 @@ class Flaky:
             raise self.unreadable
         return WitnessNotes(name=self.name, notes=())
 
-    def publish(self, note):
+    def publish(self, note, key):
+        assert key == SIGNER.verifier_key
         if self.errors:
             raise self.errors.pop(0)
         self.told.append(note)
