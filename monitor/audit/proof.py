@@ -6,10 +6,11 @@ import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from monitor.audit.export import ConsistencyProof, ExportedRecord, Stored
 from monitor.audit.merkle import leaf_hash, verify_inclusion
-from monitor.audit.note import Checkpoint, opened, signed_at
+from monitor.audit.note import Checkpoint, NotProved, opened, signed_at
 from monitor.audit.record import portable
 from monitor.audit.stamp import Stamp
 from monitor.audit.verifier import PROOF_FORMAT
@@ -21,11 +22,12 @@ class SubjectProof:
     """The leaves about a subject, under the last checkpoint that `key` signed.
 
     `notes` are, in the order of their sizes, the first checkpoint that holds each leaf, the first that an authority has
-    stamped since, and the last one. `steps` prove that each grew into the next, and `stamps` are theirs.
+    stamped since, and the last one. `steps` prove that each grew into the next, and `stamps` are theirs. Where no key
+    is at hand it is None, and the last checkpoint is the only one.
     """
 
     subject: str
-    key: str
+    key: str | None
     records: Sequence[ExportedRecord]
     notes: Sequence[str]
     steps: Sequence[ConsistencyProof]
@@ -34,6 +36,8 @@ class SubjectProof:
     @property
     def checkpoint(self) -> Checkpoint:
         """The last checkpoint. Raises NotProved if the key has not signed it."""
+        if self.key is None:
+            raise NotProved("there is no key to check the checkpoint with")
         return opened(self.notes[-1], self.key)
 
     def proves(self, record: ExportedRecord) -> bool:
@@ -49,9 +53,10 @@ class SubjectProof:
 
     def known_by(self, record: ExportedRecord) -> dict[str, Json]:
         """The times of a leaf: what it says, when the first checkpoint with it was signed, and its time stamps."""
-        holding = [(opened(note, self.key).size, note) for note in self.notes]
-        first = next((note for size, note in holding if size > record.index), None)
-        signed = None if first is None else signed_at(first, self.key)
+        signed: datetime | None = None
+        if self.key is not None:
+            holding = (note for note in self.notes if opened(note, self.key).size > record.index)
+            signed = signed_at(next(holding), self.key)
         stamps: list[Json] = [
             {"at": portable(stamp.stamped_at), "by": stamp.witness, "size": stamp.size}
             for stamp in self.stamps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from monitor.app.audit.sealer import Sealer
     from monitor.app.audit.stamper import Authority, CheckedStamps, Stamper
     from monitor.audit.note import Signer
+    from monitor.audit.stamp import Stamp
     from monitor.core.settings.load import Settings
     from monitor.store.audit.recovery import History
 
@@ -130,12 +131,26 @@ class Auditing:
             every=timedelta(seconds=self._settings.audit.timestamp_every),
         )
 
-    def check_stamps(self) -> CheckedStamps:
-        """Checks all stored time stamps; raises Retriable or WrongSettings."""
+    def newest_stamps(self, keys: Sequence[str]) -> list[tuple[Stamp, str | None]]:
+        """The time stamp that each authority gave last, and what is wrong with it, None where nothing is.
+
+        Raises Retriable or WrongSettings.
+        """
+        from monitor.app.audit.stamper import fault_of
+        from monitor.store.audit.stamps import Stamps
+
+        newest, authorities = Stamps(self._engine()).newest(), self.authorities()
+        return [(stamp, fault_of(stamp, note, keys, authorities)) for stamp, note in newest]
+
+    def check_stamps(self, keys: Sequence[str]) -> CheckedStamps:
+        """Checks all stored time stamps of checkpoints that these public keys signed.
+
+        Raises Retriable or WrongSettings.
+        """
         from monitor.app.audit.stamper import check_stamps
         from monitor.store.audit.stamps import Stamps
 
-        return check_stamps(Stamps(self._engine()).all(), self.public_keys(), self.authorities())
+        return check_stamps(Stamps(self._engine()).all(), keys, self.authorities())
 
     def _check_unsigned(self) -> None:
         """Raises WrongSettings if a trail is signed, except by a previous key, or rows wait that need the old key."""

@@ -79,7 +79,7 @@ def verify_trail(application: Application, progress: Progress) -> Verification:
         notes=notes_at(file) if witnessed else (),
         processes=1,
     )
-    return replace(found, findings=(*found.findings, *application.auditing.check_stamps().findings))
+    return replace(found, findings=(*found.findings, *application.auditing.check_stamps(keys).findings))
 
 
 def export_zip(
