@@ -641,7 +641,7 @@ class Times:
         """Finds the earliest stamp for every record, once all stamps are known."""
         self.good.sort()
         for _, at, witness in reversed(self.good):
-            self.first.append(min((at, witness), *self.first[-1:]))
+            self.first.append(min([(at, witness), *self.first[-1:]]))
         self.first.reverse()
 
     def see(self, of: str, index: int, record: Any) -> None:

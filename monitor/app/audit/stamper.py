@@ -113,16 +113,20 @@ class CheckedStamps:
 
 
 def check_stamps(
-    stored: Iterable[tuple[Stamp, str]], keys: Sequence[str], authorities: Sequence[Authority]
+    stored: Iterable[tuple[Stamp, str | None]], keys: Sequence[str], authorities: Sequence[Authority]
 ) -> CheckedStamps:
-    """Checks stored time stamps, each with the note of its checkpoint; without an authority's certificate in part."""
+    """Checks stored time stamps, each with the note of its checkpoint, if there is one.
+
+    Without an authority's certificate its signature is not checked.
+    """
     findings, clocks, counts = [], [], [0, 0]
     trusted = {authority.name for authority in authorities if authority.trusted}
     for stamp, note in stored:
         of = f"the time stamp of the checkpoint of {stamp.size} leaves by {stamp.witness}"
-        fault = fault_of(stamp, note, keys, authorities)
-        if fault is not None:
-            findings.append(Finding(fault=Fault.WITNESS, sentence=f"{of} proves nothing: {fault}"))
+        fault = None if note is None else fault_of(stamp, note, keys, authorities)
+        if note is None or fault is not None:
+            why = fault or "no such checkpoint is stored"
+            findings.append(Finding(fault=Fault.WITNESS, sentence=f"{of} proves nothing: {why}"))
             continue
         counts[stamp.witness in trusted] += 1
         signed = signed_at(note, key_of(note, keys))

@@ -131,7 +131,7 @@ class Auditing:
             every=timedelta(seconds=self._settings.audit.timestamp_every),
         )
 
-    def newest_stamps(self, keys: Sequence[str]) -> list[tuple[Stamp, str | None]]:
+    def newest_stamps(self) -> list[tuple[Stamp, str | None]]:
         """The time stamp that each authority gave last, and what is wrong with it, None where nothing is.
 
         Raises Retriable or WrongSettings.
@@ -139,7 +139,8 @@ class Auditing:
         from monitor.app.audit.stamper import fault_of
         from monitor.store.audit.stamps import Stamps
 
-        newest, authorities = Stamps(self._engine()).newest(), self.authorities()
+        newest = Stamps(self._engine()).newest()
+        keys, authorities = self.public_keys() if newest else [], self.authorities()
         return [(stamp, fault_of(stamp, note, keys, authorities)) for stamp, note in newest]
 
     def check_stamps(self, keys: Sequence[str]) -> CheckedStamps:

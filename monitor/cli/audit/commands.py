@@ -168,7 +168,7 @@ def audit_stamp(*, as_json: AsJson = False) -> None:
         if stamper is None:
             raise WrongSettings("no authority is configured: set MONITOR_AUDIT__TIMESTAMP_URL or …__CALENDAR_URL")
         given = stamper.run(application.now(), at_once=True)
-        newest = application.auditing.newest_stamps(stamper.keys)
+        newest = application.auditing.newest_stamps()
     if as_json:
         print_json({"given": len(given), "stamps": [_stamp_json(stamp, fault) for stamp, fault in newest]})
     for stamp, fault in () if as_json else newest:
@@ -196,7 +196,7 @@ def audit_status(*, as_json: AsJson = False) -> None:
     with opened() as application:
         status, now = Proofs(application.engine).status(), application.now()
         witnesses = _witnesses(application)
-        stamps = application.auditing.newest_stamps(application.auditing.public_keys())
+        stamps = application.auditing.newest_stamps()
     if as_json:
         shown = [_stamp_json(stamp, fault) for stamp, fault in stamps]
         print_json({**asdict(status), "witnesses": witnesses, "stamps": shown})
@@ -215,7 +215,12 @@ def audit_status(*, as_json: AsJson = False) -> None:
 
 
 def _stamp_json(stamp: Stamp, fault: str | None) -> dict[str, Json]:
-    kept = {"size": stamp.size, "witness": stamp.witness, "kind": stamp.kind.value, "complete": stamp.complete}
+    kept: dict[str, Json] = {
+        "size": stamp.size,
+        "witness": stamp.witness,
+        "kind": stamp.kind.value,
+        "complete": stamp.complete,
+    }
     return {**kept, "stamped_at": portable(stamp.stamped_at), "fault": fault}
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from monitor.audit.stamp import Stamp, StampKind
 from monitor.store.audit.checkpoints import StoredCheckpoint, last_checkpoint
@@ -46,22 +46,22 @@ class Stamps:
 
     def newest(self, witness: str | None = None) -> list[tuple[Stamp, str]]:
         """The time stamp that each witness, or this one, gave last, with the note of its checkpoint."""
-        query = self._with_notes().distinct(_s.witness).order_by(_s.witness, _s.size.desc())
+        query = self._with_notes().ext(distinct_on(_s.witness)).order_by(_s.witness, _s.size.desc())
         return self._read(query if witness is None else query.where(_s.witness == witness))
 
     def incomplete(self, witness: str) -> list[tuple[Stamp, str]]:
         """Those of a witness that are not complete, oldest first."""
         return self._read(self._with_notes().where(_s.witness == witness, ~_s.complete).order_by(_s.size))
 
-    def all(self) -> Iterator[tuple[Stamp, str]]:
-        """Every one of them, in the order of their checkpoints."""
-        yield from self._read(self._with_notes().order_by(_s.size, _s.witness))
+    def all(self) -> list[tuple[Stamp, str | None]]:
+        """Every one of them, in the order of their checkpoints; without a note where no such checkpoint is stored."""
+        return self._read(self._with_notes(isouter=True).order_by(_s.size, _s.witness))
 
     @staticmethod
-    def _with_notes() -> Any:
-        return select(audit_stamp, _c.note).join(audit_checkpoint, _c.size == _s.size)
+    def _with_notes(*, isouter: bool = False) -> Any:
+        return select(audit_stamp, _c.note).join(audit_checkpoint, _c.size == _s.size, isouter=isouter)
 
-    def _read(self, query: Any) -> list[tuple[Stamp, str]]:
+    def _read(self, query: Any) -> list[tuple[Stamp, Any]]:
         with retriable(), self._engine.connect() as connection:
             return [(_stamp(*row[:-1]), row[-1]) for row in connection.execute(query)]
 

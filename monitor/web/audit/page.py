@@ -76,7 +76,7 @@ def audit(
         late=status.waiting_since is not None and now - status.waiting_since > SEALING_GRACE,
         note=note,
         note_signed_at=signed_time(note, keys),
-        stamps=application.auditing.newest_stamps(keys),
+        stamps=application.auditing.newest_stamps() if keys else [],
         keys=keys,
         no_key=no_key,
         witness_file=witness_file,
