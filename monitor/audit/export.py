@@ -6,7 +6,7 @@
     profiles.json     the profiles under which verdicts were given
     rules.jsonl       the alert rules, one set per line
     index.html        a page for people
-    stamps.jsonl      time stamps of checkpoints by authorities outside, one per line
+    stamps.jsonl      time stamps of checkpoints by authorities outside, one per line; not there without any
     key.txt           the public key of the log, to compare with one from elsewhere
     verify.py         checks the export with Python alone
     manifest.json     the contents, with the SHA-256 of each file
@@ -182,7 +182,7 @@ def write_export(
             (CONSISTENCY, canonical(steps)),
             (PROFILES, _readable(portable({name: dict(profile) for name, profile in profiles.items()}))),
             (RULES, b"".join(canonical(portable(dict(rule))) + b"\n" for rule in rules)),
-            (STAMPS, b"".join(canonical(stamp.json()) + b"\n" for stamp in stamps)),
+            *([(STAMPS, b"".join(canonical(stamp.json()) + b"\n" for stamp in stamps))] if stamps else ()),
             (PAGE, page.encode()),
             (KEY, f"{about.verifier_key}\n".encode()),
             ("verify.py", verifier),

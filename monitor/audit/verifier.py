@@ -44,6 +44,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta, timezone
 from html import escape
 from io import BytesIO
+from itertools import dropwhile
 from pathlib import Path
 from typing import IO, Any
 
@@ -725,10 +726,14 @@ def witnessed(witness: str, key: Key) -> dict[int, set[bytes]]:
     if colon and size.isdecimal() and not Path(witness).exists():
         return {int(size): {bytes.fromhex(root) if len(root) == 2 * KEY_BYTES else b64decode(root, validate=True)}}
     known: dict[int, set[bytes]] = {}
-    for text, lines in noted(Path(witness).read_text(encoding="utf-8")):
+    text = ""
+    for part in re.split(r"\n\s*\n", Path(witness).read_text(encoding="utf-8")):
+        lines = part.strip("\n").split("\n")
+        count = len(lines) - len(list(dropwhile(lambda line: line.startswith("\u2014 "), lines)))
         with suppress(Fault, *MALFORMED):
-            found, head = opened(text.lstrip("\n"), lines, key)
+            found, head = opened(text, "\n".join(lines[:count]), key)
             known.setdefault(found, set()).add(head)
+        text = "".join(f"{line}\n" for line in lines[count:])  # of the next note, which may follow at once
     return known
 
 
