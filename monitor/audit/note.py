@@ -25,6 +25,7 @@ from monitor.core.errors import MonitorError, WrongSettings
 KEY_BYTES = 32  # of the seed of a private key, and of a public key
 _ED25519, _COSIGNATURE = b"\x01", b"\x04"
 _ID_BYTES, _TIME_BYTES = 4, 8
+_COSIGNED_BYTES = _ID_BYTES + _TIME_BYTES + 64
 _QUEUE = b"monitor audit queue"
 _PRIVATE = "PRIVATE+KEY+"
 _DASH = "\u2014 "
@@ -203,11 +204,18 @@ def statement(note: str, verifier_key: str) -> str:
 
 
 def signers(note: str) -> tuple[str, ...]:
-    """The keys that claim to have signed a note, as name+hash; none where it is not a whole note."""
+    """The keys that claim to have signed a note, as name+hash; none where it is not a whole note.
+
+    Cosignatures are left out: they are by witnesses, or by a key that has signed as well.
+    """
     text, blank, lines = note.rpartition("\n\n")
     try:
         _checkpoint(text + "\n")
-        return tuple(f"{name}+{content[:_ID_BYTES].hex()}" for name, content in _signature_lines(lines) if blank)
+        return tuple(
+            f"{name}+{content[:_ID_BYTES].hex()}"
+            for name, content in _signature_lines(lines)
+            if blank and len(content) != _COSIGNED_BYTES
+        )
     except NotProved:
         return ()
 

@@ -135,6 +135,8 @@ def _check_checkpoints(connection: psycopg.Connection, checked: RangeResult, sea
         except NotProved as error:
             checked.findings.append(_checkpoint(size, str(error)))
             continue
+        if _signature_lines(note) != 1 + (signed_at is not None):
+            checked.findings.append(_checkpoint(size, "its note has lines that the log did not write"))
         if (opened.size, opened.root) != (size, bytes(root)):
             checked.findings.append(_checkpoint(size, "the row contradicts its note"))
         if made_at != sealed.get(size - 1, made_at):
@@ -143,6 +145,10 @@ def _check_checkpoints(connection: psycopg.Connection, checked: RangeResult, sea
             checked.findings.append(_checkpoint(size, "its time is not the one that was signed"))
         if task.start < opened.size <= task.end:
             checked.signed.append((opened.size, opened.root))
+
+
+def _signature_lines(note: str) -> int:
+    return note.rpartition("\n\n")[2].count("\n")
 
 
 def _shares(checked: RangeResult, hashes: Sequence[bytes]) -> None:
