@@ -67,6 +67,18 @@ audit_checkpoint = Table(
     Column("made_at", _time, nullable=False),
 )
 
+audit_stamp = Table(
+    "audit_stamp",
+    metadata,
+    Column("size", BigInteger, primary_key=True, autoincrement=False),  # of the checkpoint
+    Column("witness", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("token", LargeBinary, nullable=False),
+    Column("obtained_at", _time, nullable=False),
+    Column("stamped_at", _time),  # null where the token says no time
+    Column("complete", Boolean, nullable=False),
+)
+
 api_token = Table(
     "api_token",
     metadata,

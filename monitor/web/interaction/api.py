@@ -11,6 +11,7 @@ from pydantic import Field
 
 from monitor.app.wiring.application import Application
 from monitor.privacy.masking import redact, redact_head
+from monitor.store.interaction.context import InteractionContext
 from monitor.store.interaction.filters import Filters, ListedInteraction
 from monitor.store.interaction.list import InteractionList
 from monitor.store.review.labels import newest_labels
@@ -102,6 +103,7 @@ class InteractionDetail(ApiResponse):
     app: str
     occurred_at: datetime
     stored_at: datetime
+    sealed_at: datetime | None = Field(description="when the audit trail sealed it; null while it waits")
     environment: str
     conversation_id: str | None
     turn: int | None
@@ -181,7 +183,8 @@ def interaction(
         record_look(request, who, app=app, subject=id_, fields=_IN_CLEAR)
     judgements = application.queries.judgements(app, id_)
     labels = newest_labels(application.engine, app, id_)
-    return interaction_detail(rows, judgements, labels, clear=clear)
+    leaves = InteractionContext(application.engine).leaves(app, id_)
+    return interaction_detail(rows, judgements, labels, sealed_at=leaves[0].sealed_at if leaves else None, clear=clear)
 
 
 def interaction_detail(
@@ -189,6 +192,7 @@ def interaction_detail(
     judgements: list[Mapping[str, Any]],
     labels: list[Mapping[str, Any]],
     *,
+    sealed_at: datetime | None = None,
     clear: bool,
 ) -> InteractionDetail:
     """An interaction from its rows of `AssessmentQueries.with_assessments`, the live one first."""
@@ -207,6 +211,7 @@ def interaction_detail(
     return InteractionDetail(
         **plain,
         **texts,
+        sealed_at=sealed_at,
         clear=clear,
         assessment=assessed[0],
         other_assessments=assessed[1:],

@@ -12,7 +12,7 @@ from monitor.audit.finding import Fault, Finding
 from monitor.audit.merkle import HASH_BYTES, Frontier, leaf_hash, root_of
 from monitor.audit.note import NotProved
 from monitor.audit.tiles import TILE
-from monitor.store.audit.checkpoints import opened_by
+from monitor.store.audit.checkpoints import opened_by, time_signed
 from monitor.store.audit.checks.accounts import Accounts
 from monitor.store.audit.checks.comparison import compare_rows
 from monitor.store.audit.leaf import Leaf, entry_of, malformed
@@ -131,16 +131,24 @@ def _check_checkpoints(connection: psycopg.Connection, checked: RangeResult, sea
     task = checked.task
     for size, root, note, made_at in connection.execute(_CHECKPOINTS, (task.start, task.end)):
         try:
-            opened = opened_by(note, task.keys)
+            opened, signed_at = opened_by(note, task.keys), time_signed(note, task.keys)
         except NotProved as error:
             checked.findings.append(_checkpoint(size, str(error)))
             continue
+        if _signature_lines(note) != 1 + (signed_at is not None):
+            checked.findings.append(_checkpoint(size, "its note has lines that the log did not write"))
         if (opened.size, opened.root) != (size, bytes(root)):
             checked.findings.append(_checkpoint(size, "the row contradicts its note"))
         if made_at != sealed.get(size - 1, made_at):
             checked.findings.append(_checkpoint(size, "its time is not that of its last leaf"))
+        if signed_at is not None and signed_at != made_at.replace(microsecond=0):
+            checked.findings.append(_checkpoint(size, "its time is not the one that was signed"))
         if task.start < opened.size <= task.end:
             checked.signed.append((opened.size, opened.root))
+
+
+def _signature_lines(note: str) -> int:
+    return note.rpartition("\n\n")[2].count("\n")
 
 
 def _shares(checked: RangeResult, hashes: Sequence[bytes]) -> None:
