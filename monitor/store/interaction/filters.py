@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from sqlalchemy import Boolean, ColumnElement, and_, any_, exists, literal, literal_column, not_, select, tuple_
 
 from monitor.core.model import Reason, Verdict
+from monitor.store.interaction.exact import ExactValues
 from monitor.store.interaction.search import Terms
 from monitor.store.tables.interactions import SUSPICIOUS, assessment, interaction
 from monitor.store.tables.review import review
@@ -58,6 +59,7 @@ class Filters:
     labelled: Labelled | None = None
     suspicious: bool = False  # only answers to look at first: see `SUSPICIOUS`
     words: str | None = None
+    exact: ExactValues = field(default_factory=ExactValues)
 
     @property
     def labels(self) -> tuple[tuple[str, str], ...]:

@@ -160,16 +160,21 @@ def _search(
     """Searches [start, end), after `place`."""
     on_texts, on_assessment = interaction_conditions(filters, searched), assessment_conditions(filters)
     alone = not on_assessment  # every assessed interaction counts: no assessment has to be read
-    by = interaction if on_texts and alone else assessment
+    by: FromClause = interaction if on_texts and alone else assessment
+    if filters.exact:
+        by = _exact(filters, on_texts, start, end)
+        on_texts = []
     columns = (by.c.occurred_at, by.c.app, by.c.id)
     conditions = [*on_texts, *on_assessment, *_app_conditions(filters, by)]
-    if by is assessment:
+    if by is assessment or not alone:
         conditions.append(_a.live)
     counted = RollupFilter(labels=filters.labels, verdicts=filters.verdicts, reason=filters.reason)
     reach = READ if alone else LOOKED_UP
     spans: OccupiedSpans | None = None
     through = None
-    if counted != RollupFilter():
+    if filters.exact:
+        pass  # so few answers that they are looked at one by one
+    elif counted != RollupFilter():
         others = (searched.wanted, searched.unwanted, filters.refusal, filters.metric, filters.labelled)
         exact = not (any(others) or filters.suspicious)
         if exact:
@@ -187,7 +192,9 @@ def _search(
     if place is not None:
         behind = tuple_(place.occurred_at, place.app, place.id)
         conditions.append(tuple_(*columns) > behind if forward else tuple_(*columns) < behind)
-    source: FromClause = by if by is interaction or not on_texts else assessment.join(interaction, _same(_a))
+    source = by if by is interaction or not on_texts else assessment.join(interaction, _same(_a))
+    if filters.exact and not alone:
+        source = by.join(assessment, and_(_a.app == by.c.app, _a.id == by.c.id, _a.occurred_at == by.c.occurred_at))
     rows_of = select(*columns).select_from(source).where(*conditions)
     if spans is None:
         rows_of = rows_of.where(by.c.occurred_at >= start, by.c.occurred_at < end)
@@ -201,6 +208,13 @@ def _search(
         keys = _first(select(*found).select_from(span.join(of_span, true())), found, most + 1, forward=forward)
     rows = connection.execute(_listed(keys.subquery("found"), forward=forward)).mappings()
     return _Found(rows=[_row(row) for row in rows], through=through)
+
+
+def _exact(filters: Filters, conditions: Sequence[ColumnElement[bool]], start: datetime, end: datetime) -> FromClause:
+    """The interactions with an exact value. Materialized, so that the planner reads no index of times for them."""
+    rows = select(_i.occurred_at, _i.app, _i.id).where(*conditions, *filters.exact.conditions())
+    hits = rows.where(_i.occurred_at >= start, _i.occurred_at < end, *_app_conditions(filters, interaction)).cte("hits")
+    return hits.prefix_with("MATERIALIZED")
 
 
 def _first(query: Select[Any], columns: Sequence[ColumnElement[Any]], most: int, *, forward: bool) -> Select[Any]:

@@ -35,6 +35,7 @@ from monitor.web.base.parameters import AppAndId, Cursor, Limit
 from monitor.web.base.problem import NOT_FOUND, problems
 from monitor.web.interaction.api_assessment import RANK, REFERENCE, Assessment, assessment
 from monitor.web.interaction.api_filters import read_filters
+from monitor.web.interaction.exact import permitted
 
 router = APIRouter(tags=["interactions"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
@@ -144,7 +145,7 @@ def interactions(
     """Masks personal data for every role. Refuses a search that would take too long, and says what to narrow."""
     application: Application = request.app.state.application
     place = None if cursor is None else from_cursor(cursor)
-    found = InteractionList(application.engine).page(filters, older_than=place, most=limit)
+    found = InteractionList(application.engine).page(permitted(request, who, filters), older_than=place, most=limit)
     return InteractionPage(
         items=list(map(_item, found.rows)),
         next=None if found.older is None else to_cursor(found.older),
