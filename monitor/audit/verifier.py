@@ -293,6 +293,7 @@ def index_page(manifest: Any, key: str, verdicts: Mapping[str, int], first: Sequ
     asked = {
         "App": about["app"] or "every app",
         "Span": f"{about['from']} to {about['to']}",
+        **({"Only": about["only"]} if "only" in about else {}),
         "Made": f"{about['made_at']} by {about['made_by']}",
         "Log": about["origin"],
         "Checkpoint": f"{checkpoint['size']} leaves, root {checkpoint['root']}",
@@ -583,7 +584,7 @@ class Verifier:
             f"{seen['disclosed']} disclosed in full, {seen['partly']} in part, {seen['withheld']} withheld or erased"
         )
         return [
-            f"proved: {seen['records']} records ({kinds or 'none'}) of {app or 'every app'}",
+            f"proved: {seen['records']} records ({kinds or 'none'}) of {app or 'every app'}{self._only()}",
             f"        as leaves of the log {self.key.name} at {size} leaves, root {root.hex()}",
             f"        {texts}",
             f"        {len(self.heads)} checkpoints, each grown out of the one before",
@@ -594,6 +595,11 @@ class Verifier:
             *(f"note: {note}" for note in self._differing()),
             *(f"note: {note}" for note in self.recoveries),
         ]
+
+    def _only(self) -> str:
+        """By which values the answers were chosen, where they were."""
+        only = self.manifest["about"].get("only")
+        return f", only with {only}" if only else ""
 
     def _differing(self) -> Iterator[str]:
         """What the export itself says about rows that were changed after they were sealed."""

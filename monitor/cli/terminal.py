@@ -169,7 +169,7 @@ def tag_option(text: str) -> tuple[str, str]:
     Raises:
         WrongSettings: it has another form.
     """
-    from monitor.store.interaction.exact import parsed_tag
+    from monitor.store.interaction.filters import parsed_tag
 
     try:
         return parsed_tag(text)

@@ -41,6 +41,19 @@ _UP_TO = """
     SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
     WHERE index < %s AND (%s::text IS NULL OR app IN ('', %s)) ORDER BY index
 """
+# What is needed to read any answer: profiles, rules, and recoveries, which every export has. The kinds left out are
+# worded as in the partial index of acts.
+_OF_ANSWERS = """
+    SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
+    WHERE index < %(size)s AND kind NOT IN ('interaction', 'assessment', 'judgement')
+        AND kind IN ('profile', 'rules', 'recovery')
+    UNION
+    SELECT index, kind, app, subject, part, sealed_at, body, hash
+    FROM unnest(%(apps)s::text[], %(ids)s::text[]) AS w (of_app, id)
+        JOIN audit_leaf ON app = w.of_app AND subject = w.id
+    WHERE index < %(size)s
+    ORDER BY index
+"""
 _PLANS = """
     SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
     WHERE kind = 'plan' AND index < %s AND (%s::text IS NULL OR app = %s)
@@ -148,6 +161,16 @@ class TrailSnapshot:
             cursor.itersize = _PAGE
             cursor.execute(_UP_TO, (self.size, app, app))
             leaves = (leaf for row in cursor if drawn.has(leaf := Leaf(*row)) or _within(leaf, start, end))
+            while page := list(islice(leaves, _PAGE)):
+                yield from self._records(page, disclose=disclose)
+
+    def of_answers(self, answers: Sequence[tuple[str, str]], *, disclose: bool) -> Iterator[ExportedRecord]:
+        """The leaves about these interactions, by app and id, and of what is needed to read them; by index."""
+        columns = {"apps": [app for app, _ in answers], "ids": [id_ for _, id_ in answers], "size": self.size}
+        with self.raw.cursor("audit_leaves") as cursor:
+            cursor.itersize = _PAGE
+            cursor.execute(_OF_ANSWERS, columns)
+            leaves = (Leaf(*row) for row in cursor)
             while page := list(islice(leaves, _PAGE)):
                 yield from self._records(page, disclose=disclose)
 

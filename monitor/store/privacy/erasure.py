@@ -17,7 +17,7 @@ from monitor.audit.record import ASSESSMENT_PERSONAL, INTERACTION_DIGESTS, INTER
 from monitor.core.model import Json, Mark
 from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
 from monitor.store.database import retriable
-from monitor.store.interaction.exact import ExactValues
+from monitor.store.interaction.filters import ExactValues
 from monitor.store.pending.call_off import call_off
 from monitor.store.privacy.quotations import QuotedContent, blank_erased, hold_alerting
 from monitor.store.report.reports import blank_reported
@@ -113,7 +113,7 @@ class Erasure:
             ]
 
     def dead_letters(self, wanted: ErasureTarget, found: Sequence[Erasable]) -> list[int]:
-        """Ids of the dead letters whose bytes, key or headers contain the id of the conversation, trace or an interaction.
+        """Ids of the dead letters whose bytes, key or headers contain the id of the conversation, trace or interaction.
 
         A short id counts only in double quotes, as in JSON.
         """

@@ -137,7 +137,7 @@ class InteractionDetail(ApiResponse):
 )
 def interactions(
     request: Request,
-    _: Viewer,
+    who: Viewer,
     filters: Annotated[Filters, Depends(read_filters)],
     limit: Limit = 50,
     cursor: Cursor = None,

@@ -9,8 +9,14 @@ from fastapi import Query, Request
 
 from monitor.app.wiring.application import Application
 from monitor.core.model import Reason, Verdict
-from monitor.store.interaction.exact import ExactValues, parsed_tag
-from monitor.store.interaction.filters import Filters, Labelled, MetricRange, RefusalCorrectness
+from monitor.store.interaction.filters import (
+    ExactValues,
+    Filters,
+    Labelled,
+    MetricRange,
+    RefusalCorrectness,
+    parsed_tag,
+)
 from monitor.web.base.parameters import Moment, Text
 
 DAY, FIRST = timedelta(days=1), datetime.min.replace(tzinfo=UTC)

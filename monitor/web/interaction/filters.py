@@ -11,8 +11,14 @@ from typing import TypeVar
 from monitor.assess.explain import METRIC_NAMES, REASON_WORDS
 from monitor.core.assessment_json import storable
 from monitor.core.model import Reason, Verdict
-from monitor.store.interaction.exact import ExactValues, parsed_tag
-from monitor.store.interaction.filters import Filters, Labelled, MetricRange, RefusalCorrectness
+from monitor.store.interaction.filters import (
+    ExactValues,
+    Filters,
+    Labelled,
+    MetricRange,
+    RefusalCorrectness,
+    parsed_tag,
+)
 from monitor.store.tables.interactions import METRICS
 from monitor.web.interaction.overview_figures import DEFAULT_SPAN, SPANS
 
