@@ -23,8 +23,19 @@ def upgrade() -> None:
         CREATE INDEX interaction_by_tag ON interaction USING gin (tags jsonb_path_ops);
         CREATE INDEX interaction_by_tag_digest ON interaction USING gin (tag_digests) WHERE tag_digests IS NOT NULL
     """)
+    op.execute("""
+        DROP INDEX audit_leaf_acts;
+        CREATE INDEX audit_leaf_acts ON audit_leaf (index)
+            WHERE kind NOT IN ('interaction', 'assessment', 'judgement', 'positions');
+        CREATE INDEX audit_leaf_positions ON audit_leaf (index) WHERE kind = 'positions'
+    """)
 
 
 def downgrade() -> None:
+    op.execute("""
+        DROP INDEX audit_leaf_positions;
+        DROP INDEX audit_leaf_acts;
+        CREATE INDEX audit_leaf_acts ON audit_leaf (index) WHERE kind NOT IN ('interaction', 'assessment', 'judgement')
+    """)
     op.execute("DROP INDEX interaction_by_tag_digest; DROP INDEX interaction_by_tag; DROP INDEX interaction_by_trace")
     op.execute("ALTER TABLE interaction DROP COLUMN tag_digests")

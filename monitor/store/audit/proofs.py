@@ -45,7 +45,7 @@ _UP_TO = """
 # worded as in the partial index of acts.
 _OF_ANSWERS = """
     SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
-    WHERE index < %(size)s AND kind NOT IN ('interaction', 'assessment', 'judgement')
+    WHERE index < %(size)s AND kind NOT IN ('interaction', 'assessment', 'judgement', 'positions')
         AND kind IN ('profile', 'rules', 'recovery')
     UNION
     SELECT index, kind, app, subject, part, sealed_at, body, hash
