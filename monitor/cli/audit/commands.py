@@ -32,9 +32,7 @@ def audit_seal(
     *,
     missing: Annotated[
         bool,
-        typer.Option(
-            "--missing", help="Also seal stored rows that no leaf holds, and which offsets no statement covers."
-        ),
+        typer.Option("--missing", help="Also seal rows that no leaf holds, and which offsets no statement covers."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -53,7 +53,8 @@ class Verification:
 
     The last checkpoint signs `signed` leaves; `waiting` rows wait to be sealed. There are more of them while rows that
     were stored before there was a trail are still being queued (`backfilling`). `recoveries` say which leaves were lost
-    when a backup was restored, `backfills` which rows were taken in without proof of who stored them. `covered` says of which offsets a statement is sealed.
+    when a backup was restored, `backfills` which rows were taken in without proof of who stored them, and `covered` for
+    which offsets a statement says what became of them.
     """
 
     size: int

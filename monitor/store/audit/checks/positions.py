@@ -204,9 +204,7 @@ def _in_no_leaf(partition: Partition, stated: Runs, sealed: Runs) -> Iterator[Fi
         if before <= 0 < missing:
             since = at
         elif missing <= 0 < before:
-            sentence = (
-                f"{_named(*partition, since, at)} stored, and no leaf holds what was: it was taken out of the queue"
-            )
+            sentence = f"{_named(*partition, since, at)} stored, and no leaf holds it: it was taken out of the queue"
             yield Finding(fault=Fault.POSITIONS, sentence=sentence)
 
 
@@ -217,9 +215,8 @@ def _never_stored(
     columns = (list(range(len(duplicates))), [of[1] for _, of in duplicates], [of[2] for _, of in duplicates])
     for (place,) in driver(connection).execute(_IN_NO_LEAF, columns).fetchall():
         reading, (offset, app, id_, month) = duplicates[place]
-        if any(
-            scope.month is not None and f"{scope.month:%Y-%m}" == month for scope in accounts.retentions.get(app, ())
-        ):
+        closed = {f"{scope.month:%Y-%m}" for scope in accounts.retentions.get(app, ()) if scope.month is not None}
+        if month in closed:
             continue
         named = _named(reading.topic, reading.partition, offset, offset + 1)
         sentence = f"{named} called a duplicate of {id_} in {app}, which no leaf holds: it was kept from being stored"
