@@ -8,8 +8,10 @@ this program: whoever forges an export can put any key into it.
 The program checks that the key signed every checkpoint; that each checkpoint's tree grew out of the one before; that
 every record is an unchanged leaf of the last tree; that every disclosed field is what its record committed to; that
 profiles and rules are those of the log; that the files are those of the manifest; and that the page for people shows
-the proved records and nothing else, by making it anew. It cannot show that no record was left out: an export holds the
-records of one app and one span of time.
+the proved records and nothing else, by making it anew. Where the export holds statements of completeness, it checks
+that those of a partition are consecutive, and that every offset at which an answer of the span was stored has its
+record. It cannot show that what never reached the topic was recorded, or what happened in partitions without a
+statement.
 
 It names every fault. Exit code: 0 everything is proved, 1 something is not, 2 wrong use.
 
@@ -29,6 +31,7 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from html import escape
 from pathlib import Path
 from typing import IO, Any
@@ -37,6 +40,7 @@ FORMAT = "monitor-audit-export/1"
 MANIFEST, RECORDS, CHECKPOINTS = "manifest.json", "records.jsonl", "checkpoints.txt"
 CONSISTENCY, PROFILES, RULES = "consistency.json", "profiles.json", "rules.jsonl"
 PAGE, KEY = "index.html", "key.txt"
+POSITIONS = "positions"  # the kind of a statement of completeness
 LARGEST_INTEGER = 2**53
 DIGITS_BEFORE, ZEROS_BEHIND = 21, 6  # around the point, up to which ECMAScript writes no exponent
 BLOCK = 1 << 20  # bytes
@@ -278,9 +282,14 @@ HOW = """\
 <pre>python verify.py EXPORT.zip --key 'name+hash+base64'</pre>
 <p>Each record is a leaf of the log's Merkle tree, whose root the checkpoint signs. A leaf holds personal fields as
 commitments; where they are disclosed, the key beside the value opens them. After an erasure nothing opens them any
-more, and the leaf is still proved. No export can show that no record was left out. This page is for reading; what is
+more, and the leaf is still proved. {left_out} This page is for reading; what is
 proved is <code>records.jsonl</code>.</p>
 <h2>Records</h2>"""
+LEFT_OUT = "No export can show that no record was left out."
+STATED = """\
+Statements of completeness say what became of every offset of a partition: <code>verify.py</code> names each offset at
+which an answer of the span was stored and that is not in the export. They say nothing of what never reached the topic,
+or of partitions and files without a statement."""
 
 
 def index_page(manifest: Any, key: str, verdicts: Mapping[str, int], first: Sequence[Shown]) -> str:
@@ -318,7 +327,7 @@ def index_page(manifest: Any, key: str, verdicts: Mapping[str, int], first: Sequ
             *([table("Not stored as sealed", ("Leaf", "Kind", "App", "Id", "How"), differing)] if differing else ()),
             table("Records by kind", ("Kind", "Records"), sorted(counts["kinds"].items())),
             table("Assessments by verdict", ("Verdict", "Assessments"), sorted(verdicts.items())),
-            HOW,
+            HOW.format(left_out=STATED if POSITIONS in counts["kinds"] else LEFT_OUT),
             table(f"The first {len(first)} of {counts['records']}", columns, rows),
             "</main>\n</body>\n</html>\n",
         )
@@ -400,6 +409,8 @@ class Verifier:
         self.verdicts: Counter[str] = Counter()
         self.first: list[Shown] = []  # the records that the page shows
         self.recoveries: list[str] = []
+        self.statements: dict[tuple[Any, ...], list[Any]] = {}  # by group, topic, partition and id of the topic
+        self.positions: dict[tuple[Any, Any], set[int]] = {}  # of the messages of interactions, by topic and partition
         self.last = -1
 
     def run(self) -> None:
@@ -415,7 +426,13 @@ class Verifier:
             for at, line in enumerate(lines, start=1):
                 with self.about(f"{RECORDS} line {at}"):
                     self._check_record(line)
-        for check in (self._check_profiles, self._check_rules, self._check_counts, self._check_page):
+        for check in (
+            self._check_profiles,
+            self._check_rules,
+            self._check_counts,
+            self._check_page,
+            self._check_statements,
+        ):
             with self.about("the export"):
                 check()
 
@@ -520,6 +537,35 @@ class Verifier:
             self.recoveries.append(recovery(index, record["body"]))
         if "verdict" in record:
             self.verdicts[record["verdict"]] += 1
+        if record["kind"] == "interaction" and record.get("source_topic") is not None:
+            partition = (record["source_topic"], record["source_partition"])
+            self.positions.setdefault(partition, set()).add(record["source_offset"])
+        if record["kind"] == POSITIONS:
+            body = record["body"]
+            reading = (body["group"], body["topic"], body["partition"], body["topic_id"])
+            self.statements.setdefault(reading, []).append(body)
+
+    def _check_statements(self) -> None:
+        """Names gaps between statements, and offsets that were stored and are not in the export."""
+        about = self.manifest["about"]
+        for (group, topic, partition, _), bodies in sorted(self.statements.items()):
+            reached = None
+            for body in sorted(bodies, key=lambda its: (its["first"], its["next"])):
+                if reached is not None and body["first"] > reached:
+                    gap = offsets_of(topic, partition, reached, body["first"] - 1)
+                    self.faults.append(f"{gap}: no statement says what became of that, as the group {group} reads it")
+                reached = body["next"] if reached is None else max(reached, body["next"])
+                known = self.positions.get((topic, partition), set())
+                for its in body.get("stored", ()):
+                    missing = [run for low, high in its["offsets"] for run in absent(low, high, known)]
+                    if about["app"] not in (None, its["app"]) or not missing:
+                        continue
+                    if not instants_within(about, its):
+                        self.seen["at the edge"] += 1
+                        continue
+                    for first, last in missing:
+                        named = offsets_of(topic, partition, first, last)
+                        self.faults.append(f"{named}: stored for {its['app']}, and the record is not in the export")
 
     def _check_disclosed(self, of: str, committed: dict[str, str], disclosed: dict[str, Any] | None) -> None:
         left = sorted(set(committed) - set(disclosed or {}))
@@ -589,12 +635,39 @@ class Verifier:
             f"        {texts}",
             f"        {len(self.heads)} checkpoints, each grown out of the one before",
             f"        {PAGE} shows these records, and nothing else",
-            "not proved: that no record was left out; who asked for the export and when; what the database holds now",
+            *self._completeness(),
+            f"not proved: {self._left_out()}; who asked for the export and when; what the database holds now",
             f"        {seen['unproved profiles']} profiles and {seen['unproved rules']} rule sets without a record",
             *(f"note: {note}" for note in self.notes),
             *(f"note: {note}" for note in self._differing()),
             *(f"note: {note}" for note in self.recoveries),
         ]
+
+    def _completeness(self) -> Iterator[str]:
+        """What the statements of the export say together, a line for each partition."""
+        for (group, topic, partition, _), bodies in sorted(self.statements.items()):
+            counts: Counter[str] = Counter()
+            for body in bodies:
+                for its in body.get("stored", ()):
+                    counts["stored"] += sum(last - first + 1 for first, last in its["offsets"])
+                counts["duplicate"] += len(body.get("duplicate", ()))
+                counts["dead"] += sum(last - first + 1 for first, last in body.get("dead", ()))
+                counts.update({f"skipped ({why})": number for why, number in body.get("skipped", {}).items()})
+            said = ", ".join(f"{number} {what}" for what, number in counts.items() if number)
+            first, end = min(body["first"] for body in bodies), max(body["next"] for body in bodies)
+            yield f"complete: {offsets_of(topic, partition, first, end - 1)}, as {group} read it, without a gap: {said}"
+            for body in bodies:
+                if body.get("unstated"):
+                    gap = offsets_of(topic, partition, body["first"], body["next"] - 1)
+                    self.notes.append(f"nobody stated what became of {gap}, as {body['by']} recorded at {body['at']}")
+        if self.seen["at the edge"]:
+            yield f"        {self.seen['at the edge']} statements speak of other times too: they are not checked"
+
+    def _left_out(self) -> str:
+        """What an export cannot show about what it does not hold."""
+        if not self.statements:
+            return "that no record was left out"
+        return "that what never reached these partitions was recorded; what happened in others"
 
     def _only(self) -> str:
         """By which values the answers were chosen, where they were."""
@@ -615,6 +688,38 @@ def recovery(index: int, body: Any) -> str:
         f"leaf {index} is a recovery from a backup by {body['by']} at {body['at']} ({body['reason']}): leaves {first} "
         f"to {last} of an earlier history were lost, with {len(body['lost'])} signed checkpoints"
     )
+
+
+def offsets_of(topic: str, partition: int, first: int, last: int) -> str:
+    """Offsets of a partition in words; those of a file are bytes."""
+    named = f"offset {first}" if first == last else f"offsets {first} to {last}"
+    return f"{named} of {topic}/{partition}"
+
+
+def absent(first: int, last: int, known: set[int]) -> list[tuple[int, int]]:
+    """The runs of offsets from `first` to `last` that are not known."""
+    runs: list[tuple[int, int]] = []
+    for offset in range(first, last + 1):
+        if offset in known:
+            continue
+        if runs and runs[-1][1] == offset - 1:
+            runs[-1] = (runs[-1][0], offset)
+        else:
+            runs.append((offset, offset))
+    return runs
+
+
+def instants_within(about: Any, its: Any) -> bool:
+    """Whether all answers of which a statement speaks are of the span of the export."""
+    start, end, earliest, latest = (
+        instant(text) for text in (about["from"], about["to"], its["earliest"], its["latest"])
+    )
+    return start <= earliest and latest < end
+
+
+def instant(text: str) -> datetime:
+    """A time in the form of RFC 3339; Python before 3.11 does not read a Z."""
+    return datetime.fromisoformat(f"{text[:-1]}+00:00" if text.endswith("Z") else text)
 
 
 def hashes(encoded: Sequence[str]) -> list[bytes]:

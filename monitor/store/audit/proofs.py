@@ -20,6 +20,7 @@ from monitor.core.model import Json
 from monitor.store.audit.acts import act_body, trail_acts
 from monitor.store.audit.checks.accounts import Accounts, read_accounts
 from monitor.store.audit.checks.comparison import RowComparison, compare_rows
+from monitor.store.audit.checks.positions import stated_in
 from monitor.store.audit.leaf import Leaf, committed, occurred, sealed_record, version_of
 from monitor.store.audit.tree import stored_tree
 from monitor.store.audit_queue import STORED, Act, Kind, driver, known_queue_key, queue_act
@@ -155,12 +156,17 @@ class TrailSnapshot:
         """The leaves of interactions that occurred in [start, end), and of acts sealed in that time; by index.
 
         A plan of labels is in if it is about answers of that time, whenever it was made, with the labels of its items.
+        Of each partition with answers of that time, the statements are in from the first about one of them to the last.
         """
-        drawn = self._drawn(app, start, end)
+        drawn, stated = self._drawn(app, start, end), stated_in(self.raw, self.size, app, start, end)
         with self.raw.cursor("audit_leaves") as cursor:
             cursor.itersize = _PAGE
             cursor.execute(_UP_TO, (self.size, app, app))
-            leaves = (leaf for row in cursor if drawn.has(leaf := Leaf(*row)) or _within(leaf, start, end))
+            leaves = (
+                leaf
+                for row in cursor
+                if drawn.has(leaf := Leaf(*row)) or leaf.number in stated or _within(leaf, start, end)
+            )
             while page := list(islice(leaves, _PAGE)):
                 yield from self._records(page, disclose=disclose)
 
@@ -239,6 +245,8 @@ def _definition(row: Mapping[str, Any]) -> dict[str, Json]:
 
 def _within(leaf: Leaf, start: datetime, end: datetime) -> bool:
     """Whether an export of that time has the leaf; every export has every recovery."""
+    if leaf.kind == Kind.POSITIONS:
+        return False  # `stated_in` chooses those
     at = occurred(leaf.body) if leaf.kind in STORED else None
     return leaf.kind == Kind.RECOVERY or start <= (at or leaf.sealed_at) < end
 

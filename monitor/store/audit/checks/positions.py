@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, Engine, select
 
@@ -25,6 +25,9 @@ from monitor.store.audit.checks.accounts import Accounts
 from monitor.store.audit_queue import Act, Entry, Kind, driver, is_authentic, known_queue_key, queue_act
 from monitor.store.database import retriable
 from monitor.store.tables.interactions import consumer_offset
+
+if TYPE_CHECKING:
+    import psycopg
 
 Runs: TypeAlias = Sequence[tuple[int, int]]  # of offsets, first and last
 Partition: TypeAlias = tuple[str, int]
@@ -118,6 +121,31 @@ def check_positions(
     return checked
 
 
+def stated_in(raw: psycopg.Connection, size: int, app: str | None, start: datetime, end: datetime) -> frozenset[int]:
+    """The leaves of statements, below `size`, for an export of answers of `app`, or any app, of [start, end).
+
+    Of each partition these are all from the first that speaks of such an answer to the last.
+    """
+    seen: defaultdict[Reading, list[int]] = defaultdict(list)
+    last: dict[Reading, int] = {}  # how many of them are in
+    with raw.cursor("positions") as cursor:
+        for index, text in cursor.execute(_SEALED):
+            body = act_body(text)
+            speaks = any(
+                app in {None, its["app"]}
+                and datetime.fromisoformat(its["earliest"]) < end
+                and datetime.fromisoformat(its["latest"]) >= start
+                for its in body.get("stored", ())
+            )
+            reading = _reading(body)
+            if index >= size or not (speaks or body.get(UNSTATED) or reading in seen):
+                continue
+            seen[reading].append(index)
+            if speaks or body.get(UNSTATED):
+                last[reading] = len(seen[reading])
+    return frozenset(index for reading, number in last.items() for index in seen[reading][:number])
+
+
 def state_gaps(engine: Engine, *, by: str, now: datetime) -> int:
     """Queues for each gap a statement that nobody stated it; returns how many. May raise `Retriable`."""
     with retriable(), engine.begin() as connection:
@@ -141,7 +169,7 @@ class _Statements:
 
     def add(self, index: int | None, body: Mapping[str, Any]) -> Reading:
         """Adds a statement; `index` is that of its leaf, None while it waits."""
-        reading = Reading(body["group"], body["topic"], body["partition"], body["topic_id"])
+        reading = _reading(body)
         first, end = body["first"], body["next"]
         named = reading._asdict()
         covered = self.covered.setdefault(reading, CoveredPartition(**named, first=first, next=end))
@@ -159,6 +187,10 @@ class _Statements:
         if index is not None:
             self.stored[reading.topic, reading.partition] += runs
         return reading
+
+
+def _reading(body: Mapping[str, Any]) -> Reading:
+    return Reading(body["group"], body["topic"], body["partition"], body["topic_id"])
 
 
 def _bodies(connection: Connection, key: bytes | None) -> Iterator[tuple[int | None, dict[str, Any]]]:
