@@ -410,6 +410,7 @@ class Verifier:
         self.first: list[Shown] = []  # the records that the page shows
         self.recoveries: list[str] = []
         self.statements: dict[tuple[Any, ...], list[Any]] = {}  # by group, topic, partition and id of the topic
+        self.replays: list[Any] = []
         self.positions: dict[tuple[Any, Any], set[int]] = {}  # of the messages of interactions, by topic and partition
         self.last = -1
 
@@ -540,7 +541,9 @@ class Verifier:
         if record["kind"] == "interaction" and record.get("source_topic") is not None:
             partition = (record["source_topic"], record["source_partition"])
             self.positions.setdefault(partition, set()).add(record["source_offset"])
-        if record["kind"] == POSITIONS:
+        if record["kind"] == POSITIONS and "files" in record["body"]:
+            self.replays.append(record["body"])
+        elif record["kind"] == POSITIONS:
             body = record["body"]
             reading = (body["group"], body["topic"], body["partition"], body["topic_id"])
             self.statements.setdefault(reading, []).append(body)
@@ -660,6 +663,11 @@ class Verifier:
                 if body.get("unstated"):
                     gap = offsets_of(topic, partition, body["first"], body["next"] - 1)
                     self.notes.append(f"nobody stated what became of {gap}, as {body['by']} recorded at {body['at']}")
+        for body in self.replays:
+            for file in body["files"]:
+                yield f"replayed: {file['name']}, {file['lines']} lines, SHA-256 {file['sha256']}"
+            counted = ", ".join(f"{body[name]} {name}" for name in ("received", "stored", "duplicate", "dead"))
+            yield f"        {counted}, as recorded at {body['at']}"
         if self.seen["at the edge"]:
             yield f"        {self.seen['at the edge']} statements speak of other times too: they are not checked"
 

@@ -41,6 +41,16 @@ class FileSpan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFile:
+    """A file that was read to its end: how many lines it has, how many of them are blank, and the file's SHA-256."""
+
+    name: str
+    lines: int
+    blank: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Offset:
     """How far a partition was read, and the messages that this gave.
 

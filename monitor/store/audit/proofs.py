@@ -20,8 +20,8 @@ from monitor.core.model import Json
 from monitor.store.audit.acts import act_body, trail_acts
 from monitor.store.audit.checks.accounts import Accounts, read_accounts
 from monitor.store.audit.checks.comparison import RowComparison, compare_rows
-from monitor.store.audit.checks.positions import stated_in
 from monitor.store.audit.leaf import Leaf, committed, occurred, sealed_record, version_of
+from monitor.store.audit.statements import stated_in
 from monitor.store.audit.tree import stored_tree
 from monitor.store.audit_queue import STORED, Act, Kind, driver, known_queue_key, queue_act
 from monitor.store.audit_rows import SECRET

@@ -10,9 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from monitor.core.message import Offset, Position
+from monitor.core.assessment_json import storable
+from monitor.core.batch import Tally
+from monitor.core.message import Offset, Position, ReadFile
 from monitor.core.model import Interaction, Json
-from monitor.store.audit_queue import Entry, Kind, act_entry
+from monitor.store.audit_queue import Act, Entry, Kind, act_entry
 
 
 def statements(
@@ -53,6 +55,24 @@ def statements(
         if o.file is not None:  # its offsets are bytes
             body |= {"lines": o.file.lines, "sha256": o.file.sha256}
         yield act_entry(kind=Kind.POSITIONS, subject=f"{o.topic}/{o.partition}", body=body)
+
+
+def replayed(files: Sequence[ReadFile], apps: Iterable[str], tally: Tally, *, at: datetime) -> Act:
+    """The statement of a replay: which files were read to their ends, and what became of their lines together.
+
+    `apps` are those of the answers in them.
+    """
+    of_files: list[Json] = [
+        {"name": storable(file.name), "lines": file.lines, "blank": file.blank, "sha256": file.sha256} for file in files
+    ]
+    counts: dict[str, Json] = {
+        "received": tally.received,
+        "stored": tally.assessed + tally.pending,
+        "duplicate": tally.duplicate,
+        "dead": tally.dead,
+    }
+    body: dict[str, Json] = {"files": of_files, "apps": list[Json](sorted(apps)), **counts}
+    return Act(kind=Kind.POSITIONS, by="monitor", at=at, subject="replay", body=body)
 
 
 def _stored(interactions: Sequence[Interaction]) -> list[Json]:

@@ -1,6 +1,6 @@
-"""Checks the statements of completeness: that those of a partition are consecutive, and that what they say was stored.
+"""Checks the statements of completeness.
 
-A gap between two statements is a finding, and so is an offset that was stored and is in no leaf, or that counts as a
+A gap between two of them is a finding, and so is an offset that was stored and is in no leaf, or that counts as a
 duplicate of an answer in no leaf.
 """
 
@@ -14,32 +14,23 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Engine, select
 
 from monitor.audit.finding import Fault, Finding
 from monitor.core.model import Json
-from monitor.store.audit.acts import act_body
 from monitor.store.audit.checks.accounts import Accounts
-from monitor.store.audit_queue import Act, Entry, Kind, driver, is_authentic, known_queue_key, queue_act
+from monitor.store.audit.statements import UNSTATED, Reading, reading_of, statement_bodies
+from monitor.store.audit_queue import Act, Kind, driver, known_queue_key, queue_act
 from monitor.store.database import retriable
 from monitor.store.tables.interactions import consumer_offset
 
-if TYPE_CHECKING:
-    import psycopg
-
 Runs: TypeAlias = Sequence[tuple[int, int]]  # of offsets, first and last
 Partition: TypeAlias = tuple[str, int]
-UNSTATED = "unstated"  # in a statement that only says that nobody stated these offsets
 # In canonical form these three stand next to one another, and no text of a body can hold their quotes.
 _POSITION = re.compile(r',"source_offset":(\d+),"source_partition":(\d+),"source_topic":("(?:[^"\\]|\\.)*")')
 _LOOKED_UP = 1_000  # duplicates at a time
-_SEALED = "SELECT index, body FROM audit_leaf WHERE kind = 'positions' ORDER BY index"
-_WAITING = """
-    SELECT app, subject, part, records, source, number, mac FROM audit_queue
-    WHERE kind = 'positions' AND mac IS NOT NULL ORDER BY seq
-"""
 _IN_NO_LEAF = """
     SELECT w.place FROM unnest(%s::integer[], %s::text[], %s::text[]) AS w (place, app, id)
     WHERE NOT EXISTS (
@@ -50,20 +41,11 @@ _IN_NO_LEAF = """
 """
 
 
-class Reading(NamedTuple):
-    """A partition as one group reads it; a topic that was made again is another one."""
-
-    group: str
-    topic: str
-    partition: int
-    topic_id: str
-
-
 @dataclass(slots=True, kw_only=True)
 class CoveredPartition:
-    """What all statements of a reading say together: offsets from `first` on and before `next`, by what became of them.
+    """What all statements of a reading say of the offsets in [first, next) together.
 
-    `gaps` are in no statement, `unstated` those of them that somebody has accounted for: first, next, who and when.
+    `gaps` are in no statement; `unstated` are those that somebody has accounted for: first, next, who and when.
     """
 
     group: str
@@ -83,8 +65,6 @@ class CoveredPartition:
 
 @dataclass(slots=True)
 class PositionCheck:
-    """What the statements cover, and what is wrong with them."""
-
     covered: list[CoveredPartition] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
@@ -98,7 +78,11 @@ def check_positions(
     """
     checked, read = PositionCheck(), _Statements()
     duplicates: list[tuple[Reading, Sequence[Any]]] = []
-    for index, body in _bodies(connection, key):
+    replays: list[dict[str, Any]] = []
+    for index, body in statement_bodies(connection, key):
+        if "files" in body:
+            replays += [body] if index is not None else []
+            continue
         try:
             reading = read.add(index, body)
         except (KeyError, TypeError, ValueError):
@@ -118,44 +102,20 @@ def check_positions(
     if sealed is not None:
         for partition, runs in sorted(read.stored.items()):
             checked.findings += _in_no_leaf(partition, runs, sealed.get(partition, ()))
+        checked.findings += _replayed_in_no_leaf(replays, sealed)
     return checked
 
 
-def stated_in(raw: psycopg.Connection, size: int, app: str | None, start: datetime, end: datetime) -> frozenset[int]:
-    """The leaves of statements, below `size`, for an export of answers of `app`, or any app, of [start, end).
-
-    Of each partition these are all from the first that speaks of such an answer to the last.
-    """
-    seen: defaultdict[Reading, list[int]] = defaultdict(list)
-    last: dict[Reading, int] = {}  # how many of them are in
-    with raw.cursor("positions") as cursor:
-        for index, text in cursor.execute(_SEALED):
-            body = act_body(text)
-            speaks = any(
-                app in {None, its["app"]}
-                and datetime.fromisoformat(its["earliest"]) < end
-                and datetime.fromisoformat(its["latest"]) >= start
-                for its in body.get("stored", ())
-            )
-            reading = _reading(body)
-            if index >= size or not (speaks or body.get(UNSTATED) or reading in seen):
-                continue
-            seen[reading].append(index)
-            if speaks or body.get(UNSTATED):
-                last[reading] = len(seen[reading])
-    return frozenset(index for reading, number in last.items() for index in seen[reading][:number])
-
-
 def state_gaps(engine: Engine, *, by: str, now: datetime) -> int:
-    """Queues for each gap a statement that nobody stated it; returns how many. May raise `Retriable`."""
+    """Queues for each gap that nobody stated it; returns how many there are. May raise `Retriable`."""
     with retriable(), engine.begin() as connection:
         found = check_positions(connection, known_queue_key(connection), None, Accounts()).covered
-        gaps = [(covered, *gap) for covered in found for gap in covered.gaps]
-        for covered, first, end in gaps:
-            body: dict[str, Json] = {"group": covered.group, "topic": covered.topic, "partition": covered.partition}
-            body |= {"topic_id": covered.topic_id, "first": first, "next": end, UNSTATED: True}
-            subject = f"{covered.topic}/{covered.partition}"
-            queue_act(connection, Act(kind=Kind.POSITIONS, by=by, at=now, subject=subject, body=body))
+        gaps = [(its, *gap) for its in found for gap in its.gaps]
+        for its, first, end in gaps:
+            body: dict[str, Json] = {"group": its.group, "topic": its.topic, "partition": its.partition}
+            body |= {"topic_id": its.topic_id, "first": first, "next": end, UNSTATED: True}
+            act = Act(kind=Kind.POSITIONS, by=by, at=now, subject=f"{its.topic}/{its.partition}", body=body)
+            queue_act(connection, act)
     return len(gaps)
 
 
@@ -169,7 +129,7 @@ class _Statements:
 
     def add(self, index: int | None, body: Mapping[str, Any]) -> Reading:
         """Adds a statement; `index` is that of its leaf, None while it waits."""
-        reading = _reading(body)
+        reading = reading_of(body)
         first, end = body["first"], body["next"]
         named = reading._asdict()
         covered = self.covered.setdefault(reading, CoveredPartition(**named, first=first, next=end))
@@ -187,20 +147,6 @@ class _Statements:
         if index is not None:
             self.stored[reading.topic, reading.partition] += runs
         return reading
-
-
-def _reading(body: Mapping[str, Any]) -> Reading:
-    return Reading(body["group"], body["topic"], body["partition"], body["topic_id"])
-
-
-def _bodies(connection: Connection, key: bytes | None) -> Iterator[tuple[int | None, dict[str, Any]]]:
-    with driver(connection).cursor("positions") as cursor:
-        for index, body in cursor.execute(_SEALED):
-            yield index, act_body(body)
-    if key is not None:
-        for app, subject, part, records, *place in driver(connection).execute(_WAITING).fetchall():
-            if is_authentic(key, Entry(Kind.POSITIONS, app, subject, part, records), *place):
-                yield None, act_body(records or "")
 
 
 def _count(runs: Iterable[Sequence[int]]) -> int:
@@ -240,6 +186,18 @@ def _in_no_leaf(partition: Partition, stated: Runs, sealed: Runs) -> Iterator[Fi
             yield Finding(fault=Fault.POSITIONS, sentence=sentence)
 
 
+def _replayed_in_no_leaf(replays: Sequence[Mapping[str, Any]], sealed: Mapping[Partition, Runs]) -> Iterator[Finding]:
+    """Finds files of which replays have stored more answers than leaves name."""
+    stored: Counter[tuple[str, ...]] = Counter()
+    for body in replays:
+        stored[tuple(sorted({str(file["name"]) for file in body["files"]}))] += body["stored"]
+    for names, number in sorted(stored.items()):
+        held = sum(_count(sealed.get((name, 0), ())) for name in names)
+        if number > held:
+            said = f"replays of {', '.join(names)} stored {number} answers, and leaves hold {held} of them"
+            yield Finding(fault=Fault.POSITIONS, sentence=said)
+
+
 def _never_stored(
     connection: Connection, duplicates: Sequence[tuple[Reading, Sequence[Any]]], accounts: Accounts
 ) -> Iterator[Finding]:
@@ -256,9 +214,8 @@ def _never_stored(
 
 
 def _gap(covered: CoveredPartition, first: int, end: int) -> Finding:
-    named = _named(covered.topic, covered.partition, first, end)
-    sentence = f"{named} passed over by the group {covered.group}: no sealed statement says what became of that"
-    return Finding(fault=Fault.POSITIONS, sentence=sentence)
+    by = f"{_named(covered.topic, covered.partition, first, end)} passed over by the group {covered.group}"
+    return Finding(fault=Fault.POSITIONS, sentence=f"{by}: no sealed statement says what became of that")
 
 
 def _named(topic: str, partition: int, first: int, end: int) -> str:
