@@ -19,6 +19,8 @@ from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.files import output_file
 from monitor.core.model import Verdict
 from monitor.ingest.files import FileSource
+from monitor.store.audit_queue import record_act
+from monitor.store.ledger.positions import replayed
 
 PATIENCE = 300.0  # seconds of waiting for a database or provider before giving up
 SHOWN = 10  # rejected lines named at the end
@@ -43,17 +45,19 @@ class Unchanged:
 
 
 class Summary:
-    """The ledger of the input, the number of answers per verdict, and the first rejected lines."""
+    """The ledger of the input, the number of answers per verdict, their apps, and the first rejected lines."""
 
     def __init__(self) -> None:
         self.tally = Tally()
         self.verdicts: Counter[Verdict] = Counter()
         self.rejected: list[str] = []
         self.unchanged = Unchanged()
+        self.apps: set[str] = set()
 
     def add(self, batch: Batch, tally: Tally) -> None:
         """Adds a stored batch; the verdicts count every answer read, duplicates included."""
         self.tally += tally
+        self.apps.update(a.interaction.app for a in batch.assessments)
         self.verdicts.update(a.verdict for a in batch.assessments)
         self.rejected += map(rejection, batch.dead_letters[: SHOWN - len(self.rejected)])
 
@@ -98,6 +102,10 @@ def replay(
             application.stages(source, app=app, dialect=dialect, stop=stop, written=written, patience=PATIENCE).run()
         finally:
             source.close()
+        if source.read_whole and not stop.is_set():
+            record_act(
+                application.engine, replayed(source.read_whole, summary.apps, summary.tally, at=application.now())
+            )
     return summary
 
 

@@ -92,7 +92,10 @@ class ConsistencyProof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportAbout:
-    """The request: for which app (None: every app) and span [start, end) of `occurred_at`, by whom and when."""
+    """The request: for which app (None: every app) and span [start, end) of `occurred_at`, by whom and when.
+
+    `only` says by which values answers were chosen, as `conversation c-17`; None: all of them are in.
+    """
 
     app: str | None
     start: datetime
@@ -100,6 +103,7 @@ class ExportAbout:
     made_at: datetime
     made_by: str
     verifier_key: str
+    only: str | None = None
 
 
 @dataclass(slots=True)
@@ -152,6 +156,7 @@ def write_export(
         "made_at": portable(about.made_at),
         "made_by": about.made_by,
         "origin": last.origin,
+        **({} if about.only is None else {"only": about.only}),
     }
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         writer = _Writer(archive)

@@ -27,6 +27,7 @@ _ED25519, _COSIGNATURE = b"\x01", b"\x04"
 _ID_BYTES, _TIME_BYTES = 4, 8
 _COSIGNED_BYTES = _ID_BYTES + _TIME_BYTES + 64
 _QUEUE = b"monitor audit queue"
+_TAGS = b"monitor digests of tags"
 _PRIVATE = "PRIVATE+KEY+"
 _DASH = "\u2014 "
 _LONGEST = 1 << 20  # characters of a note; longer ones are refused
@@ -100,6 +101,11 @@ class Signer:
     def queue_key(self) -> bytes:
         """The key that authenticates what waits to be sealed: 32 bytes, from which the private key cannot be found."""
         return hmac.digest(self._seed, _QUEUE, "sha256")
+
+    @property
+    def tag_key(self) -> bytes:
+        """The key of the digests by which redacted tags are found; the private key cannot be found from it."""
+        return hmac.digest(self._seed, _TAGS, "sha256")
 
     @property
     def private_key(self) -> str:

@@ -9,8 +9,10 @@ witnesses of the log have the key as well.
 The program checks that the key signed every checkpoint; that each checkpoint's tree grew out of the one before; that
 every record is an unchanged leaf of the last tree; that every disclosed field is what its record committed to; that
 profiles and rules are those of the log; that the files are those of the manifest; and that the page for people shows
-the proved records and nothing else, by making it anew. It cannot show that no record was left out: an export holds the
-records of one app and one span of time.
+the proved records and nothing else, by making it anew. Where the export holds statements of completeness, it checks
+that those of a partition are consecutive, and that every offset at which an answer of the span was stored has its
+record. It cannot show that what never reached the topic was recorded, or what happened in partitions without a
+statement.
 
 With --witness it compares the checkpoints with those that a witness kept. It reads time stamps (RFC 3161), and finds
 whether they are of these checkpoints. The signature of the authority needs `openssl`, which --tsa runs with the
@@ -54,6 +56,7 @@ MANIFEST, RECORDS, CHECKPOINTS = "manifest.json", "records.jsonl", "checkpoints.
 CONSISTENCY, PROFILES, RULES = "consistency.json", "profiles.json", "rules.jsonl"
 PAGE, KEY, STAMPS = "index.html", "key.txt", "stamps.jsonl"
 TIMESTAMP, RECEIPT = "rfc3161", "opentimestamps"  # the kinds of time stamps
+POSITIONS = "positions"  # the kind of a statement of completeness
 LARGEST_INTEGER = 2**53
 DIGITS_BEFORE, ZEROS_BEHIND = 21, 6  # around the point, up to which ECMAScript writes no exponent
 BLOCK = 1 << 20  # bytes
@@ -461,13 +464,18 @@ pre, code { font-family: ui-monospace, monospace; font-size: 13px; overflow-wrap
 
 HOW = """\
 <h2>How to check this export</h2>
-<p>You need Python 3.9 or later, and the public key, which must come from KEY_FROM and not from here:</p>
+<p>You need Python 3.9 or later, and the public key, which must come from {key_from} and not from here:</p>
 <pre>python verify.py EXPORT.zip --key 'name+hash+base64'</pre>
 <p>Each record is a leaf of the log's Merkle tree, whose root the checkpoint signs. A leaf holds personal fields as
 commitments; where they are disclosed, the key beside the value opens them. After an erasure nothing opens them any
-more, and the leaf is still proved. No export can show that no record was left out. This page is for reading; what is
+more, and the leaf is still proved. {left_out} This page is for reading; what is
 proved is <code>records.jsonl</code>.</p>
 <h2>Records</h2>"""
+LEFT_OUT = "No export can show that no record was left out."
+STATED = """\
+Statements of completeness say what became of every offset of a partition: <code>verify.py</code> names each offset at
+which an answer of the span was stored and that is not in the export. They say nothing of what never reached the topic,
+or of partitions and files without a statement."""
 
 
 def index_page(manifest: Any, key: str, verdicts: Mapping[str, int], first: Sequence[Shown]) -> str:
@@ -480,6 +488,7 @@ def index_page(manifest: Any, key: str, verdicts: Mapping[str, int], first: Sequ
     asked = {
         "App": about["app"] or "every app",
         "Span": f"{about['from']} to {about['to']}",
+        **({"Only": about["only"]} if "only" in about else {}),
         "Made": f"{about['made_at']} by {about['made_by']}",
         "Log": about["origin"],
         "Checkpoint": f"{checkpoint['size']} leaves, root {checkpoint['root']}",
@@ -508,7 +517,7 @@ def index_page(manifest: Any, key: str, verdicts: Mapping[str, int], first: Sequ
             *([table("Not stored as sealed", ("Leaf", "Kind", "App", "Id", "How"), differing)] if differing else ()),
             table("Records by kind", ("Kind", "Records"), sorted(counts["kinds"].items())),
             table("Assessments by verdict", ("Verdict", "Assessments"), sorted(verdicts.items())),
-            HOW.replace("KEY_FROM", key_from),
+            HOW.format(key_from=key_from, left_out=STATED if POSITIONS in counts["kinds"] else LEFT_OUT),
             table(f"The first {len(first)} of {counts['records']}", columns, rows),
             "</main>\n</body>\n</html>\n",
         )
@@ -758,6 +767,9 @@ class Verifier:
         self.recoveries: list[str] = []
         self.witnessed: list[str] = []  # what a comparison with witnesses has shown
         self.behind: Counter[int] = Counter()  # the records behind each checkpoint and before the next, by its size
+        self.statements: dict[tuple[Any, ...], list[Any]] = {}  # by group, topic, partition and id of the topic
+        self.replays: list[Any] = []
+        self.positions: dict[tuple[Any, Any], set[int]] = {}  # of the messages of interactions, by topic and partition
         self.last = -1
 
     def run(self) -> None:
@@ -774,7 +786,13 @@ class Verifier:
             for at, line in enumerate(lines, start=1):
                 with self.about(f"{RECORDS} line {at}"):
                     self._check_record(line)
-        for check in (self._check_profiles, self._check_rules, self._check_counts, self._check_page):
+        for check in (
+            self._check_profiles,
+            self._check_rules,
+            self._check_counts,
+            self._check_page,
+            self._check_statements,
+        ):
             with self.about("the export"):
                 check()
 
@@ -914,6 +932,37 @@ class Verifier:
             self.recoveries.append(recovery(index, record["body"]))
         if "verdict" in record:
             self.verdicts[record["verdict"]] += 1
+        if record["kind"] == "interaction" and record.get("source_topic") is not None:
+            partition = (record["source_topic"], record["source_partition"])
+            self.positions.setdefault(partition, set()).add(record["source_offset"])
+        if record["kind"] == POSITIONS and "files" in record["body"]:
+            self.replays.append(record["body"])
+        elif record["kind"] == POSITIONS:
+            body = record["body"]
+            reading = (body["group"], body["topic"], body["partition"], body["topic_id"])
+            self.statements.setdefault(reading, []).append(body)
+
+    def _check_statements(self) -> None:
+        """Names gaps between statements, and offsets that were stored and are not in the export."""
+        about = self.manifest["about"]
+        for (group, topic, partition, _), bodies in sorted(self.statements.items()):
+            reached = None
+            for body in sorted(bodies, key=lambda its: (its["first"], its["next"])):
+                if reached is not None and body["first"] > reached:
+                    gap = offsets_of(topic, partition, reached, body["first"] - 1)
+                    self.faults.append(f"{gap}: no statement says what became of that, as the group {group} reads it")
+                reached = body["next"] if reached is None else max(reached, body["next"])
+                known = self.positions.get((topic, partition), set())
+                for its in body.get("stored", ()):
+                    missing = [run for low, high in its["offsets"] for run in absent(low, high, known)]
+                    if about["app"] not in (None, its["app"]) or not missing:
+                        continue
+                    if not instants_within(about, its):
+                        self.seen["at the edge"] += 1
+                        continue
+                    for first, last in missing:
+                        named = offsets_of(topic, partition, first, last)
+                        self.faults.append(f"{named}: stored for {its['app']}, and the record is not in the export")
 
     def _check_disclosed(self, of: str, committed: dict[str, str], disclosed: dict[str, Any] | None) -> None:
         left = sorted(set(committed) - set(disclosed or {}))
@@ -978,13 +1027,14 @@ class Verifier:
             f"{seen['disclosed']} disclosed in full, {seen['partly']} in part, {seen['withheld']} withheld or erased"
         )
         return [
-            f"proved: {seen['records']} records ({kinds or 'none'}) of {app or 'every app'}",
+            f"proved: {seen['records']} records ({kinds or 'none'}) of {app or 'every app'}{self._only()}",
             f"        as leaves of the log {self.key.name} at {size} leaves, root {b64encode(root).decode()}",
             f"        {texts}",
             f"        {len(self.heads)} checkpoints, each grown out of the one before",
             f"        {PAGE} shows these records, and nothing else",
             *(f"        {line}" for line in (*self.witnessed, *self.times.proved())),
-            "not proved: that no record was left out; who asked for the export and when; what the database holds now",
+            *self._completeness(),
+            f"not proved: {self._left_out()}; who asked for the export and when; what the database holds now",
             f"        {seen['unproved profiles']} profiles and {seen['unproved rules']} rule sets without a record",
             *(f"        {line}" for line in self.times.open()),
             *(f"note: {note}" for note in self.notes),
@@ -992,6 +1042,42 @@ class Verifier:
             *(f"note: {note}" for note in self.recoveries),
             *(f"note: {note}" for note in self.times.clocks()),
         ]
+
+    def _completeness(self) -> Iterator[str]:
+        """What the statements of the export say together, a line for each partition."""
+        for (group, topic, partition, _), bodies in sorted(self.statements.items()):
+            counts: Counter[str] = Counter()
+            for body in bodies:
+                for its in body.get("stored", ()):
+                    counts["stored"] += sum(last - first + 1 for first, last in its["offsets"])
+                counts["duplicate"] += len(body.get("duplicate", ()))
+                counts["dead"] += sum(last - first + 1 for first, last in body.get("dead", ()))
+                counts.update({f"skipped ({why})": number for why, number in body.get("skipped", {}).items()})
+            said = ", ".join(f"{number} {what}" for what, number in counts.items() if number)
+            first, end = min(body["first"] for body in bodies), max(body["next"] for body in bodies)
+            yield f"complete: {offsets_of(topic, partition, first, end - 1)}, as {group} read it, without a gap: {said}"
+            for body in bodies:
+                if body.get("unstated"):
+                    gap = offsets_of(topic, partition, body["first"], body["next"] - 1)
+                    self.notes.append(f"nobody stated what became of {gap}, as {body['by']} recorded at {body['at']}")
+        for body in self.replays:
+            for file in body["files"]:
+                yield f"replayed: {file['name']}, {file['lines']} lines, SHA-256 {file['sha256']}"
+            counted = ", ".join(f"{body[name]} {name}" for name in ("received", "stored", "duplicate", "dead"))
+            yield f"        {counted}, as recorded at {body['at']}"
+        if self.seen["at the edge"]:
+            yield f"        {self.seen['at the edge']} statements speak of other times too: they are not checked"
+
+    def _left_out(self) -> str:
+        """What an export cannot show about what it does not hold."""
+        if not self.statements:
+            return "that no record was left out"
+        return "that what never reached these partitions was recorded; what happened in others"
+
+    def _only(self) -> str:
+        """By which values the answers were chosen, where they were."""
+        only = self.manifest["about"].get("only")
+        return f", only with {only}" if only else ""
 
     def _differing(self) -> Iterator[str]:
         """What the export itself says about rows that were changed after they were sealed."""
@@ -1063,6 +1149,38 @@ def recovery(index: int, body: Any) -> str:
         f"leaf {index} is a recovery from a backup by {body['by']} at {body['at']} ({body['reason']}): leaves {first} "
         f"to {last} of an earlier history were lost, with {len(body['lost'])} signed checkpoints"
     )
+
+
+def offsets_of(topic: str, partition: int, first: int, last: int) -> str:
+    """Offsets of a partition in words; those of a file are bytes."""
+    named = f"offset {first}" if first == last else f"offsets {first} to {last}"
+    return f"{named} of {topic}/{partition}"
+
+
+def absent(first: int, last: int, known: set[int]) -> list[tuple[int, int]]:
+    """The runs of offsets from `first` to `last` that are not known."""
+    runs: list[tuple[int, int]] = []
+    for offset in range(first, last + 1):
+        if offset in known:
+            continue
+        if runs and runs[-1][1] == offset - 1:
+            runs[-1] = (runs[-1][0], offset)
+        else:
+            runs.append((offset, offset))
+    return runs
+
+
+def instants_within(about: Any, its: Any) -> bool:
+    """Whether all answers of which a statement speaks are of the span of the export."""
+    start, end, earliest, latest = (
+        instant(text) for text in (about["from"], about["to"], its["earliest"], its["latest"])
+    )
+    return start <= earliest and latest < end
+
+
+def instant(text: str) -> datetime:
+    """A time in the form of RFC 3339; Python before 3.11 does not read a Z."""
+    return datetime.fromisoformat(f"{text[:-1]}+00:00" if text.endswith("Z") else text)
 
 
 def hashes(encoded: Sequence[str]) -> list[bytes]:

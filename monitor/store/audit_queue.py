@@ -53,6 +53,7 @@ class Kind(StrEnum):
     TOKEN = "token"  # noqa: S105  an access token was made or revoked
     BACKFILL = "backfill"  # rows that had bypassed the queue were sealed
     RECOVERY = "recovery"  # from a restored backup; never queued: `monitor.store.audit.recovery` seals it at once
+    POSITIONS = "positions"  # what became of each offset of a partition; see `monitor.store.ledger.positions`
     MISSING = "missing"  # the request to look for rows that bypassed the queue
 
 

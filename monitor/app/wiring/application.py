@@ -235,7 +235,7 @@ class Application:
         """From bytes to interactions; `app` and `dialect` come before any setting."""
         from monitor.app.wiring.decoding import topic_decoder
 
-        return topic_decoder(self.settings, app=app, dialect=dialect)
+        return topic_decoder(self.settings, app=app, dialect=dialect, tag_key=self.auditing.tag_key)
 
     @cached_property
     def kafka(self) -> KafkaWiring:

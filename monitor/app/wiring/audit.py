@@ -54,6 +54,21 @@ class Auditing:
         """The key that authenticates what is queued to be sealed. Raises as `key` does."""
         return self.key.queue_key
 
+    def tag_key(self) -> bytes:
+        """The key of the digests by which redacted tags are found. Raises as `key` does."""
+        return self.key.tag_key
+
+    def known_tag_keys(self) -> tuple[bytes, ...]:
+        """The keys under which a redacted tag may be found, the current one first; makes no new one.
+
+        Raises:
+            WrongSettings: the file of a key cannot be used.
+        """
+        from monitor.app.audit.key import stored_key
+
+        own = (self.key.tag_key,) if self.key_file.exists() else ()
+        return (*own, *(stored_key(file).tag_key for file in self._settings.redaction.previous_key_files))
+
     def known_queue_key(self) -> bytes | None:
         """The key of the queue; None where this machine has no audit key. Makes no new one."""
         return self.key.queue_key if self.key_file.exists() else None

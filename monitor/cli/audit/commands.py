@@ -14,7 +14,7 @@ from monitor.audit.record import portable
 from monitor.cli.audit.disclosure import export, prove, verifier
 from monitor.cli.audit.recover import description, recover
 from monitor.cli.opening import opened
-from monitor.cli.terminal import AsJson, literal, print_json
+from monitor.cli.terminal import AsJson, actor, literal, plural, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
 from monitor.core.text.plain import readable
@@ -23,30 +23,36 @@ if TYPE_CHECKING:
     from monitor.app.audit.stamper import CheckedStamps
     from monitor.app.wiring.application import Application
     from monitor.audit.stamp import Stamp
+    from monitor.store.audit.checks.positions import CoveredPartition
     from monitor.store.audit.verify import Verification
 
 audit_app = typer.Typer(
     name="audit", no_args_is_help=True, help="Seal, verify, prove and export the tamper-evident audit trail."
 )
 _SHOWN = 200  # findings on a terminal
+_PARTITIONS = 20
 
 
 @audit_app.command("seal")
 def audit_seal(
     *,
     missing: Annotated[
-        bool, typer.Option("--missing", help="Look through all stored rows for any that no leaf holds, and seal those.")
+        bool,
+        typer.Option("--missing", help="Also seal rows that no leaf holds, and which offsets no statement covers."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Seal now what waits, and sign a checkpoint."""
     from monitor.store.audit.backfill import look_for_missing
+    from monitor.store.audit.checks.positions import state_gaps
     from monitor.store.audit.proofs import Proofs
 
     with opened() as application:
         if missing:
             look_for_missing(application.engine, application.now())
         leaves = application.auditing.sealer().seal_and_sign(application.now())
+        if missing and state_gaps(application.engine, by=actor(None), now=application.now()):
+            leaves += application.auditing.sealer().seal_and_sign(application.now())
         status = Proofs(application.engine).status()
     if as_json:
         print_json({"leaves": leaves, **asdict(status)})
@@ -149,6 +155,27 @@ def _print_accounts(out: Console, found: Verification) -> None:
     for act in found.backfills:
         rows = f"{act.body.get('rows')} rows as they stood at {act.body.get('at')}"
         out.print(literal(f"leaf {act.number}: the sealer took in {rows}, without proof of who stored them"))
+    for covered in found.covered[:_PARTITIONS]:
+        out.print(literal(_coverage(covered)))
+        for first, end, by, at in covered.unstated:
+            out.print(
+                literal(f"  nobody stated offsets {first} to {end - 1}, as {by} recorded at {at}; do you know why?")
+            )
+    if len(found.covered) > _PARTITIONS:
+        out.print(f"and {len(found.covered) - _PARTITIONS} more partitions; --json lists all of them")
+    if any(covered.gaps for covered in found.covered):
+        out.print(
+            "if an earlier release has read those offsets beside this one: `monitor audit seal --missing` records that"
+        )
+
+
+def _coverage(covered: CoveredPartition) -> str:
+    """What the statements of a partition say together."""
+    skipped = "".join(f", {number} skipped ({why})" for why, number in sorted(covered.skipped.items()))
+    return (
+        f"{covered.topic}/{covered.partition} as {covered.group} reads it, {covered.first} to {covered.next - 1}: "
+        f"{covered.stored} stored, {plural(covered.duplicate, 'duplicate')}, {covered.dead} dead{skipped}"
+    )
 
 
 audit_app.command("recover")(recover)

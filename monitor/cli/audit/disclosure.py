@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monitor.cli.opening import opened
-from monitor.cli.terminal import actor, plural, point_in_time, print_json
+from monitor.cli.terminal import actor, plural, point_in_time, print_json, tag_option
 from monitor.core.errors import WrongSettings
 from monitor.core.text.interaction_name import meanings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
-    from monitor.audit.export import ExportAbout
+    from monitor.audit.export import ExportAbout, ExportedRecord
     from monitor.store.audit.proofs import TrailSnapshot
 
 _Disclose = Annotated[
@@ -85,27 +85,61 @@ def export(
         str | None, typer.Option("--from", help="Only answers from this time on, ISO 8601; UTC without an offset.")
     ] = None,
     end: Annotated[str | None, typer.Option("--to", help="Only answers before this time.")] = None,
+    conversation: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only answers of this conversation, of any time.")
+    ] = None,
+    trace: Annotated[str | None, typer.Option(metavar="ID", help="Only answers of this trace.")] = None,
+    tag: Annotated[
+        str | None,
+        typer.Option(metavar="NAME=VALUE", help="Only answers with this tag, also where redaction has masked it."),
+    ] = None,
     disclose: _Disclose = False,
     by: _By = None,
 ) -> None:
     """Write records with proofs, checkpoints, profiles, rules and a verifier that needs nothing but Python."""
     from monitor.audit.export import ExportAbout
+    from monitor.privacy.masking import redact
+    from monitor.privacy.tag_digest import tag_digests
     from monitor.store.audit.proofs import Proofs
     from monitor.store.audit_queue import Act, Kind
+    from monitor.store.interaction.filters import ExactValues, answers_with
 
+    wanted = None if tag is None else tag_option(tag)
     with opened() as application:
+        digests = () if wanted is None else tag_digests(application.auditing.known_tag_keys(), *wanted)
+        exact = ExactValues(conversation=conversation, trace=trace, tag=wanted, tag_digests=digests)
         now, who, key = application.now(), actor(by), application.auditing.key.verifier_key
         since = _FIRST_TIME if start is None else point_in_time(start, "--from")
         until = now + timedelta(days=1) if end is None else point_in_time(end, "--to")
         proofs = Proofs(application.engine)
+        answers = answers_with(application.engine, exact, app=app_name, start=since, end=until) if exact else None
+        if answers == []:
+            typer.echo("no stored answer has that; erased and removed ones are found by their id alone", err=True)
+            raise typer.Exit(1)
         body: dict[str, Any] = {"from": since.isoformat(), "to": until.isoformat(), "disclosed": disclose}
+        if exact:
+            body["only"] = list(exact.fields)  # without the values: the trail keeps this for good
         kinds = (Kind.EXPORT, Kind.LOOK) if disclose else (Kind.EXPORT,)
         proofs.record(
             *(Act(kind=kind, by=who, at=now, app=app_name or "", subject="export", body=body) for kind in kinds)
         )
-        about = ExportAbout(app=app_name, start=since, end=until, made_at=now, made_by=who, verifier_key=key)
+        chosen = (f"{field} {redact(value)}" for field, value in zip(exact.fields, exact.values, strict=True))
+        about = ExportAbout(
+            app=app_name,
+            start=since,
+            end=until,
+            made_at=now,
+            made_by=who,
+            verifier_key=key,
+            only=" and ".join(chosen) or None,
+        )
         with proofs.snapshot() as trail:
-            manifest = _write_export(output, trail, about, disclose=disclose)
+            records = (
+                trail.between(app_name, since, until, disclose=disclose)
+                if answers is None
+                else trail.of_answers(answers, disclose=disclose)
+            )
+            manifest = _write_export(output, trail, about, records)
     counts: Any = manifest["counts"]
     differs: Any = manifest["differs"]
     check = f"python3 -m zipfile -e {output.name} export && python3 export/verify.py {output.name} --key '{key}'"
@@ -118,7 +152,9 @@ def export(
         raise typer.Exit(1)
 
 
-def _write_export(output: Path, trail: TrailSnapshot, about: ExportAbout, *, disclose: bool) -> Mapping[str, Any]:
+def _write_export(
+    output: Path, trail: TrailSnapshot, about: ExportAbout, records: Iterable[ExportedRecord]
+) -> Mapping[str, Any]:
     """Writes the ZIP and returns its manifest.
 
     Raises:
@@ -135,7 +171,7 @@ def _write_export(output: Path, trail: TrailSnapshot, about: ExportAbout, *, dis
         with output.open("wb") as file:
             return write_export(
                 file,
-                records=trail.between(about.app, about.start, about.end, disclose=disclose),
+                records=records,
                 checkpoints=[note for _, note in notes],
                 consistency=trail.consistency([size for size, _ in notes]),
                 profiles=trail.profiles,

@@ -15,9 +15,9 @@ from monitor.store.database import limited_read
 
 PAGE = 30
 LATEST = 20_000  # the newest leaves, among which the leaves of a day are counted
-ACTS = tuple(kind for kind in Kind if kind not in STORED and kind is not Kind.MISSING)
+ACTS = tuple(kind for kind in Kind if kind not in STORED and kind not in {Kind.MISSING, Kind.POSITIONS})
 _BUSY = "the database is busy; try again in a moment"
-# `kind NOT IN …` is worded as in the partial index of migration 0009, so that the index is used: there may be millions
+# `kind NOT IN …` is worded as in the partial index of migration 0029, so that the index is used: there may be millions
 # of rows between two acts.
 _KINDS = text("""
     SELECT kind, count(*) AS leaves FROM audit_leaf
@@ -26,13 +26,13 @@ _KINDS = text("""
 """)
 _SEALED = text("""
     SELECT index, kind, app, subject, body, sealed_at FROM audit_leaf
-    WHERE kind NOT IN ('interaction', 'assessment', 'judgement')
+    WHERE kind NOT IN ('interaction', 'assessment', 'judgement', 'positions')
         AND index < :before AND (CAST(:kind AS text) IS NULL OR kind = :kind)
     ORDER BY index DESC LIMIT :most
 """)
 _WAITING = text("""
     SELECT kind, app, subject, body FROM audit_queue
-    WHERE kind NOT IN ('interaction', 'assessment', 'judgement')
+    WHERE kind NOT IN ('interaction', 'assessment', 'judgement', 'positions')
         AND kind <> 'missing' AND (CAST(:kind AS text) IS NULL OR kind = :kind)
     ORDER BY seq DESC LIMIT :most
 """)

@@ -24,6 +24,7 @@ from monitor.store.audit.checks.accounts import Accounts, read_accounts
 from monitor.store.audit.checks.comparison import RowComparison, compare_rows
 from monitor.store.audit.leaf import Leaf, committed, occurred, sealed_record, version_of
 from monitor.store.audit.stamps import stamps_of
+from monitor.store.audit.statements import stated_in
 from monitor.store.audit.tree import stored_tree
 from monitor.store.audit_queue import STORED, Act, Kind, driver, known_queue_key, queue_act
 from monitor.store.audit_rows import SECRET
@@ -43,6 +44,19 @@ _ABOUT = """
 _UP_TO = """
     SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
     WHERE index < %s AND (%s::text IS NULL OR app IN ('', %s)) ORDER BY index
+"""
+# What is needed to read any answer: profiles, rules, and recoveries, which every export has. The kinds left out are
+# worded as in the partial index of acts.
+_OF_ANSWERS = """
+    SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
+    WHERE index < %(size)s AND kind NOT IN ('interaction', 'assessment', 'judgement', 'positions')
+        AND kind IN ('profile', 'rules', 'recovery')
+    UNION
+    SELECT index, kind, app, subject, part, sealed_at, body, hash
+    FROM unnest(%(apps)s::text[], %(ids)s::text[]) AS w (of_app, id)
+        JOIN audit_leaf ON app = w.of_app AND subject = w.id
+    WHERE index < %(size)s
+    ORDER BY index
 """
 _PLANS = """
     SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
@@ -159,12 +173,27 @@ class TrailSnapshot:
         """The leaves of interactions that occurred in [start, end), and of acts sealed in that time; by index.
 
         A plan of labels is in if it is about answers of that time, whenever it was made, with the labels of its items.
+        Of each partition with answers of that time, the statements are in from the first about one of them to the last.
         """
-        drawn = self._drawn(app, start, end)
+        drawn, stated = self._drawn(app, start, end), stated_in(self.raw, self.size, app, start, end)
         with self.raw.cursor("audit_leaves") as cursor:
             cursor.itersize = _PAGE
             cursor.execute(_UP_TO, (self.size, app, app))
-            leaves = (leaf for row in cursor if drawn.has(leaf := Leaf(*row)) or _within(leaf, start, end))
+            leaves = (
+                leaf
+                for row in cursor
+                if drawn.has(leaf := Leaf(*row)) or leaf.number in stated or _within(leaf, start, end)
+            )
+            while page := list(islice(leaves, _PAGE)):
+                yield from self._records(page, disclose=disclose)
+
+    def of_answers(self, answers: Sequence[tuple[str, str]], *, disclose: bool) -> Iterator[ExportedRecord]:
+        """The leaves about these interactions, by app and id, and of what is needed to read them; by index."""
+        columns = {"apps": [app for app, _ in answers], "ids": [id_ for _, id_ in answers], "size": self.size}
+        with self.raw.cursor("audit_leaves") as cursor:
+            cursor.itersize = _PAGE
+            cursor.execute(_OF_ANSWERS, columns)
+            leaves = (Leaf(*row) for row in cursor)
             while page := list(islice(leaves, _PAGE)):
                 yield from self._records(page, disclose=disclose)
 
@@ -266,6 +295,8 @@ def _definition(row: Mapping[str, Any]) -> dict[str, Json]:
 
 def _within(leaf: Leaf, start: datetime, end: datetime) -> bool:
     """Whether an export of that time has the leaf; every export has every recovery."""
+    if leaf.kind == Kind.POSITIONS:
+        return False  # `stated_in` chooses those
     at = occurred(leaf.body) if leaf.kind in STORED else None
     return leaf.kind == Kind.RECOVERY or start <= (at or leaf.sealed_at) < end
 

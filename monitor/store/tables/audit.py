@@ -39,7 +39,12 @@ audit_leaf = Table(
     Column("body", Text, nullable=False),  # RFC 8785; text, because jsonb does not keep the bytes
     Column("hash", LargeBinary, nullable=False),
     Index("audit_leaf_by_subject", "app", "subject", "kind", "part"),
-    Index("audit_leaf_acts", "index", postgresql_where=text("kind NOT IN ('interaction', 'assessment', 'judgement')")),
+    Index(
+        "audit_leaf_acts",
+        "index",
+        postgresql_where=text("kind NOT IN ('interaction', 'assessment', 'judgement', 'positions')"),
+    ),
+    Index("audit_leaf_positions", "index", postgresql_where=text("kind = 'positions'")),
 )
 
 audit_tile = Table(

@@ -84,9 +84,18 @@ interaction = Table(
     Column("source_topic", Text),  # these three: the position of the message that it came in
     Column("source_partition", Integer),
     Column("source_offset", BigInteger),
+    Column("tag_digests", ARRAY(Text)),  # of tags that redaction changed; null: of none
     Index("interaction_by_time", "occurred_at"),
     Index("interaction_by_id", "id"),
     Index("interaction_by_conversation", "conversation_id", postgresql_where=text("conversation_id IS NOT NULL")),
+    Index("interaction_by_trace", "trace_id", postgresql_where=text("trace_id IS NOT NULL")),
+    Index("interaction_by_tag", "tags", postgresql_using="gin", postgresql_ops={"tags": "jsonb_path_ops"}),
+    Index(
+        "interaction_by_tag_digest",
+        "tag_digests",
+        postgresql_using="gin",
+        postgresql_where=text("tag_digests IS NOT NULL"),
+    ),
 )
 
 assessment = Table(

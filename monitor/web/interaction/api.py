@@ -36,6 +36,7 @@ from monitor.web.base.parameters import AppAndId, Cursor, Limit
 from monitor.web.base.problem import NOT_FOUND, problems
 from monitor.web.interaction.api_assessment import RANK, REFERENCE, Assessment, assessment
 from monitor.web.interaction.api_filters import read_filters
+from monitor.web.interaction.exact import permitted
 
 router = APIRouter(tags=["interactions"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
@@ -138,7 +139,7 @@ class InteractionDetail(ApiResponse):
 )
 def interactions(
     request: Request,
-    _: Viewer,
+    who: Viewer,
     filters: Annotated[Filters, Depends(read_filters)],
     limit: Limit = 50,
     cursor: Cursor = None,
@@ -146,7 +147,7 @@ def interactions(
     """Masks personal data for every role. Refuses a search that would take too long, and says what to narrow."""
     application: Application = request.app.state.application
     place = None if cursor is None else from_cursor(cursor)
-    found = InteractionList(application.engine).page(filters, older_than=place, most=limit)
+    found = InteractionList(application.engine).page(permitted(request, who, filters), older_than=place, most=limit)
     return InteractionPage(
         items=list(map(_item, found.rows)),
         next=None if found.older is None else to_cursor(found.older),

@@ -94,7 +94,10 @@ def test_a_time_stamp_that_no_authority_has_signed_is_a_fault_once_one_is_given(
         (a_stamp(b""), "cannot be read (IndexError"),
         (a_stamp(a_token(), size=12), "is of a checkpoint of 12 leaves, which is not here"),
         (a_stamp(a_receipt(b"else", BITCOIN), StampKind.RECEIPT), "the receipt for the checkpoint of 13 leaves by"),
-        (a_stamp(b"no receipt", StampKind.RECEIPT), "cannot be read (ValueError: it is no receipt of OpenTimestamps of version 1"),
+        (
+            a_stamp(b"no receipt", StampKind.RECEIPT),
+            "cannot be read (ValueError: it is no receipt of OpenTimestamps of version 1",
+        ),
     ],
 )
 def test_a_stamp_of_something_else_is_a_fault(verify, stamp, said):

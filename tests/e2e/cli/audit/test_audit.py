@@ -41,9 +41,13 @@ def test_before_anything_is_sealed_that_is_said(monitor, event):
 
 def test_what_was_replayed_is_sealed_and_holds_until_somebody_changes_it(trail, rows):
     found = trail.json("audit", "verify")
-    assert (found["size"], found["signed"], found["findings"]) == (5, 5, [])  # the profile too
+    assert (found["size"], found["signed"], found["findings"]) == (
+        6,
+        6,
+        [],
+    )  # the profile and the statement of the replay too
     status = trail.json("audit", "status")
-    assert (status["size"], status["waiting"], status["backfilling"]) == (5, 0, False)
+    assert (status["size"], status["waiting"], status["backfilling"]) == (6, 0, False)
     assert "audit" in {check["check"] for check in trail.json("doctor") if check["good"]}
     rows("UPDATE interaction SET answer = 'We never said that.' WHERE id = 'b'")
     ended = trail.run("audit", "verify")
