@@ -93,6 +93,7 @@ def alerts(request: Request, who: Viewer, notice: str = "") -> HTMLResponse:
         max_resolved=MAX_RESOLVED,
         rules=rules,
         rules_problem=loaded.problem,
+        rules_origin=loaded.origin,
         last_evaluated=last,
         these_evaluated=max((row.state["evaluated_at"] for row in rules if row.state), default=None),
         unwatched=last is not None and last < now - UNWATCHED,
