@@ -176,6 +176,7 @@ def _checked(
         who,
         status=status,
         its=its,
+        number=len(its.rules.rules),
         job=request.app.state.jobs.latest(JOB),
         difference=list(rules_view.difference_lines(its.difference)),
         view=rules_view,
