@@ -37,7 +37,8 @@ class Kind(StrEnum):
     INTERACTION = "interaction"
     ASSESSMENT = "assessment"  # subject: the interaction's id; its body names the profile
     JUDGEMENT = "judgement"
-    RULES = "rules"
+    RULES = "rules"  # came into force
+    RULES_VERSION = "rules-version"  # a version of the rules was saved
     PROFILE = "profile"
     ACKNOWLEDGE = "acknowledge"
     SILENCE = "silence"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,23 @@ from monitor.alert.rules.parameters import UNKNOWN_KEY, WrongParameters, parse_p
 from monitor.core.errors import WrongSettings
 
 DEFAULT_RULES = "default_rules.yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedProblem:
+    """What is wrong at a place of the text; line and column count from 1."""
+
+    line: int
+    column: int
+    sentence: str
+
+
+class WrongRules(WrongSettings):
+    """The text of rules is wrong; the message has one line for each problem."""
+
+    def __init__(self, name: str, problems: Sequence[MarkedProblem]) -> None:
+        super().__init__("\n".join(f"{name}:{each.line}:{each.column}: {each.sentence}" for each in problems))
+        self.problems = tuple(problems)
 
 
 def load_rules(path: Path | None, *, receivers: Collection[str], docs_url: str | None = None) -> RuleSet:
@@ -51,11 +69,17 @@ def read_rules(path: Path | None) -> str:
 
 
 def parse_rules(text: str, *, name: str, receivers: Collection[str], docs_url: str | None = None) -> RuleSet:
-    """Like `load_rules`, but from text; messages call the file `name`."""
+    """Like `load_rules`, but from text; messages call the file `name`.
+
+    Raises:
+        WrongRules: the text is wrong.
+    """
     try:
         document = parse_yaml(text)
     except InvalidYaml as error:
-        raise WrongSettings(f"{name}:{error.mark.line}:{error.mark.column}: {error.problem}") from None
+        mark = error.mark
+        problem = MarkedProblem(line=mark.line, column=mark.column, sentence=error.problem)
+        raise WrongRules(name, [problem]) from None
     try:
         form = RulesForm.model_validate(document.value)
     except ValidationError as error:
@@ -115,12 +139,10 @@ def _problem(error: Any) -> Problem:
     return path, error["msg"].removeprefix("Value error, ")
 
 
-def _wrong(name: str, document: MarkedYaml, problems: list[Problem]) -> WrongSettings:
-    lines = []
-    marked = [
-        (document.mark(path, of_key=problem.startswith(UNKNOWN_KEY)), path, problem) for path, problem in problems
-    ]
-    for mark, path, problem in sorted(marked, key=lambda entry: (entry[0].line, entry[0].column)):
+def _wrong(name: str, document: MarkedYaml, problems: list[Problem]) -> WrongRules:
+    marked = []
+    for path, problem in problems:
+        mark = document.mark(path, of_key=problem.startswith(UNKNOWN_KEY))
         where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".") or "file"
-        lines.append(f"{name}:{mark.line}:{mark.column}: {where}: {problem}")
-    return WrongSettings("\n".join(lines))
+        marked.append(MarkedProblem(line=mark.line, column=mark.column, sentence=f"{where}: {problem}"))
+    return WrongRules(name, sorted(marked, key=lambda each: (each.line, each.column)))

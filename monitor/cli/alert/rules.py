@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from monitor.cli.alert.commands import alerts_app
+from monitor.cli.alert.rules_versions import rules_export, rules_save, rules_show, rules_versions
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, duration, print_json
 from monitor.core.errors import WrongSettings
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
     from monitor.alert.window import Span
     from monitor.app.backtest import Rehearsed, Simulated
 
-rules_app = typer.Typer(name="rules", no_args_is_help=True, help="Check the alert rules.")
+rules_app = typer.Typer(
+    name="rules", no_args_is_help=True, help="Check the alert rules, and save and compare versions of them."
+)
+rules_app.command("versions")(rules_versions)
+rules_app.command("show")(rules_show)
+rules_app.command("export")(rules_export)
+rules_app.command("save")(rules_save)
 
 File = Annotated[Path | None, typer.Argument(help="Rules file; default: the one in force.")]
 
@@ -134,11 +141,18 @@ def _simulated_json(simulated: Simulated) -> dict[str, Any]:
 
 
 def _rules(file: Path | None) -> RuleSet:
+    """The rules of a file, or those in force: in the configured file, or in the database."""
     from monitor.alert.receivers import RECEIVERS
     from monitor.alert.rules.file import load_rules
+    from monitor.alert.rules.version import VersionedRules, parser
 
     settings = load_settings()
-    return load_rules(file or settings.rules, receivers=tuple(RECEIVERS), docs_url=settings.docs_url)
+    path = file or settings.rules
+    if path is not None:
+        return load_rules(path, receivers=tuple(RECEIVERS), docs_url=settings.docs_url)
+    with opened(settings) as application:
+        parse = parser(lambda: tuple(RECEIVERS), settings.docs_url)
+        return VersionedRules(application.alerting.rules_versions, parse).current()
 
 
 def _against(rules: RuleSet, length: str) -> tuple[Span, list[Rehearsed]]:

@@ -96,6 +96,7 @@ def alerts(request: Request, who: Viewer, notice: str = "") -> HTMLResponse:
         rules=rules,
         fires_when=fires_when,
         rules_problem=loaded.problem,
+        rules_origin=loaded.origin,
         last_evaluated=last,
         these_evaluated=max((row.state["evaluated_at"] for row in rules if row.state), default=None),
         unwatched=last is not None and last < now - UNWATCHED,

@@ -157,25 +157,31 @@ def configured_rule(alert: Alert, rules: RuleSet | None) -> tuple[Rule | None, b
     return rule, rule is not None and rule.digest == alert.rule_digest
 
 
-@lru_cache(maxsize=200)
 def rule_text(source: str, rule: str) -> str | None:
     """The lines of a rules file that define the rule, with their comments; None when they cannot be found."""
+    return rule_texts(source).get(rule)
+
+
+@lru_cache(maxsize=20)
+def rule_texts(source: str) -> Mapping[str, str]:
+    """The lines of each rule of a rules file, by its name."""
     try:
         document = parse_yaml(source)
     except InvalidYaml:
-        return None
+        return {}
     rules = document.value.get("rules") if isinstance(document.value, dict) else None
     if not isinstance(rules, list):
-        return None
-    names = [entry.get("name") if isinstance(entry, dict) else None for entry in rules]
-    if rule not in names:
-        return None
-    place, lines = names.index(rule), source.splitlines()
-    first = document.mark(("rules", place)).line - 1
-    last = document.mark(("rules", place + 1)).line - 1 if place + 1 < len(names) else len(lines)
-    while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
-        last -= 1  # comments before the next rule belong to it
-    return "\n".join(lines[first : max(last, first + 1)])
+        return {}
+    lines = source.splitlines()
+    texts: dict[str, str] = {}
+    for place, entry in enumerate(rules):
+        first = document.mark(("rules", place)).line - 1
+        last = document.mark(("rules", place + 1)).line - 1 if place + 1 < len(rules) else len(lines)
+        while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
+            last -= 1  # comments before the next rule belong to it
+        if isinstance(entry, dict):
+            texts.setdefault(str(entry.get("name")), "\n".join(lines[first : max(last, first + 1)]))
+    return texts
 
 
 @lru_cache(maxsize=64)
