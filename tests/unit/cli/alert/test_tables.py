@@ -248,8 +248,8 @@ def test_what_is_muted_says_until_when():
     muted = a_row(muted_by="nights", muted_until=at(60))
     assert "muted until 13:00" in shown(alerts_table([muted]), 200)
     found = list(alert_lines(an_alert(), Muting(why="outside office-hours", until=at(60))))
-    assert "  muted outside office-hours until 2025-11-21 13:00 UTC" in found
-    assert "  muted by nights" in alert_lines(an_alert(), Muting(why="nights", until=None))
+    assert "  Muted outside office-hours until 2025-11-21 13:00 UTC" in found
+    assert "  Muted by nights" in alert_lines(an_alert(), Muting(why="nights", until=None))
 
 
 def test_each_rule_says_whose_it_is_and_who_is_notified_when():
