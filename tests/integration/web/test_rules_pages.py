@@ -176,7 +176,7 @@ def test_while_a_file_is_in_force_nothing_is_saved(make_site, tmp_path):
     assert site.application.alerting.rules_versions.newest() is None
 
 
-def test_the_api_does_the_same(site, admin):
+def test_the_api_does_the_same(site):
     client = site.by_token("admin")
     now = client.get("/api/v1/rules").json()
     assert (now["version"], now["newest"]) == (0, 0)

@@ -60,12 +60,14 @@ def test_each_rule_is_tried_as_it_was_and_as_it_would_be(asked):
     assert said[-1] == "rule 4 of 4: gone"
 
 
-def test_without_rules_in_force_every_rule_is_new(asked):
+@pytest.mark.usefixtures("asked")
+def test_without_rules_in_force_every_rule_is_new():
     changes, _, _ = tried(the_rules(one=0.3), None)
     assert changes == [("one", Change.NEW)]
 
 
-def test_what_cannot_be_tried_says_why_and_the_others_are_tried(asked):
+@pytest.mark.usefixtures("asked")
+def test_what_cannot_be_tried_says_why_and_the_others_are_tried():
     _, found, _ = tried(the_rules(slow=0.3, quick=0.2), None)
     assert found[0].now.why_not == "not tried: the database took too long"
     assert found[1].now.why_not is None
