@@ -23,13 +23,13 @@ from monitor.web.alert.rules_edit_page import read_only
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiRequest, ApiResponse
 from monitor.web.base.guard import Needs
-from monitor.web.base.parameters import MAX_ID, Id, Limit, integral
+from monitor.web.base.parameters import Id, Limit, integral
 from monitor.web.base.problem import CONFLICT, NOT_FOUND, TOO_LARGE, problems
 
 router = APIRouter(tags=["rules"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Editor = Annotated[Identity, Depends(Needs(Permission.CONFIGURE))]
-Number = Annotated[int, Field(ge=0, le=MAX_ID), BeforeValidator(integral)]
+Number = Annotated[int, Field(ge=0, le=2**31 - 1), BeforeValidator(integral)]
 Written = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS), AfterValidator(storable)]
 Reason = Annotated[str, Field(min_length=1, max_length=LONGEST_REASON), AfterValidator(storable)]
 
@@ -73,7 +73,7 @@ class SavedRulesList(ApiResponse):
 class NewCheck(ApiRequest):
     """A text of rules to check, and the days of stored answers to try it on."""
 
-    source: Written
+    source: Annotated[Written, Field(description="YAML of a rules file", json_schema_extra={"format": "rules"})]
     based_on: Number
     days: Annotated[int, Field(ge=1, le=max(DAYS)), BeforeValidator(integral)] = 7
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from fastapi import Query, Request
+from pydantic import AfterValidator
 
 from monitor.app.wiring.application import Application
 from monitor.core.model import Reason, Verdict
@@ -22,6 +23,14 @@ from monitor.web.base.parameters import Moment, Text
 DAY, FIRST = timedelta(days=1), datetime.min.replace(tzinfo=UTC)
 _SINCE = "First time, included; default: a day before `until`, or with a conversation, trace or tag any time."
 _METRIC = r"(sdq|sdrd|sda|qrd|qa):(-?(1|0(\.\d{1,6})?))?\.\.(-?(1|0(\.\d{1,6})?))?"
+
+
+def _checked_tag(text: str) -> str:
+    parsed_tag(text)
+    return text
+
+
+Tag = Annotated[Text, AfterValidator(_checked_tag)]
 
 
 def read_filters(
@@ -52,8 +61,10 @@ def read_filters(
     conversation: Annotated[Text | None, Query(description="The exact id of a conversation.")] = None,
     trace: Annotated[Text | None, Query(description="The exact id of a trace.")] = None,
     tag: Annotated[
-        Text | None,
-        Query(pattern=r"(?s)^[^=]+=.+$", description="`NAME=VALUE`, the exact value; also of a tag that was redacted."),
+        Tag | None,
+        Query(
+            description="`NAME=VALUE`, the exact value; finds redacted tags too.", json_schema_extra={"format": "tag"}
+        ),
     ] = None,
     words: Annotated[Text | None, Query(description="Words to find in the question or the answer.")] = None,
 ) -> Filters:

@@ -223,7 +223,7 @@ def test_the_page_and_the_api_lead_with_the_cause(site, save, engine):
     conclusion = (
         "Retriever, topic &lt;b&gt;[e-mail]&lt;/b&gt;: documents are off the question in 90 % of the bad answers"
     )
-    assert text.index(conclusion) < text.index("The alert fires")
+    assert text.index(conclusion) < text.index("fires above")
     assert text.index("How sure: ") < text.index("What would tell: ") < text.index("Signal over time")
     told = client.get(f"/api/v1/alerts/{FIRING.fingerprint}").json()["cause"]
     assert (told["named"], told["suspects"]) == ("retriever", ["retriever"])
@@ -351,7 +351,7 @@ def test_an_alert_of_which_little_is_known_has_a_page_too(site, save):
     assert "gone" in client.get("/alerts").text
     text = client.get(f"/alerts/{bare.fingerprint}").text
     assert "The rule cannot be evaluated, so nobody is watching." in text
-    assert "no &lt;table&gt;" in text
+    assert "No &lt;table&gt;" in text
     assert "There is no chart" in text
     assert "is not configured any more" in text
 

@@ -47,7 +47,7 @@ def test_rates_are_shown_with_their_intervals_and_lead_to_the_answers(site):
     assert "40.0\u00a0%" in text  # negative
     assert "30.0\u00a0%" in text
     assert "/interactions?span=24h&amp;app=bank+%26+co&amp;model=large&amp;verdict=refusal" in text
-    assert text.count("<svg") == 2
+    assert text.count("<svg") == 4  # two charts, each for two widths
     assert " to now)" in text  # the last bin ends later, which is nobody's question
     assert "no answer" not in text.lower()
 
@@ -131,7 +131,7 @@ def test_topics_are_counted_now_and_before_and_lead_to_their_answers(site, write
         a_batch(
             *some("refunds & co", 6, Verdict.REFUSAL, -10),
             *some("refunds & co", 4, Verdict.GROUNDED, -30),
-            *some("refunds & co", 5, Verdict.GROUNDED, -25 * 60),
+            *some("refunds & co", 5, Verdict.GROUNDED, -24 * 60 - 10),
             *some("delivery", 7, Verdict.GROUNDED, -10),
             *some("", 3, Verdict.GROUNDED, -10),
         )
