@@ -267,9 +267,9 @@ def _settings(folder: str, url: str) -> Settings:
     return load_settings().model_copy(update=own)
 
 
-def main() -> None:
-    arguments = options(__doc__, "five incidents and quiet weeks", choose="play the seeds for choosing constants")
-    seed, count = SEEDS[arguments.choose], BOTS[arguments.short]
+def measured(*, short: bool, choose: bool = False) -> tuple[dict[str, object], int]:
+    """Plays quiet weeks and incidents; returns the figures and their seed."""
+    seed, count = SEEDS[choose], BOTS[short]
     began = monotonic()
     with (
         TemporaryDirectory() as folder,
@@ -284,6 +284,12 @@ def main() -> None:
         played = break_bots(scoring, knowledge, count, seed)
         figures = report(played, asked, named)
     print(f"{monotonic() - began:.0f} s")
+    return figures, seed
+
+
+def main() -> None:
+    arguments = options(__doc__, "five incidents and quiet weeks", choose="play the seeds for choosing constants")
+    figures, seed = measured(short=arguments.short, choose=arguments.choose)
     finish(figures, seed=seed, path=arguments.json)
 
 

@@ -2,8 +2,9 @@
 
 Plays the traffic of `traffic.py` into an empty database with `monitor replay`, writes the weekly report of both apps
 and opens it in Chromium: whether the drift, the nine bad hours and the wrong refusals are in the first screen of a
-laptop (1280 × 800) and of a phone (390 × 844), beside what is true, and whether the app that stays as it is is left in
-peace. Then, on counts alone, the share of seeded quiet months with a finding.
+laptop (1280 × 800) and of a phone (390 × 844), beside what is true; whether the app that stays as it is is left in
+peace; and whether page, API, report and SQL tell the same numbers of that week. Then, on counts alone, the share of
+seeded quiet months with a finding.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.databases import temporary_database
 from benchmarks.figures import finish, options
+from benchmarks.people.agreement import told_alike
 from benchmarks.people.traffic import APP, QUIET_APP, SEED, last_monday, written
 from monitor.report.findings.cells import ALL_SIGNALS, DAY, HOURS, NEGATIVE, Cells
 from monitor.report.findings.find import SAMPLED, find
@@ -40,8 +44,9 @@ def monitored(url: str, state: Path, *arguments: str) -> None:
     subprocess.run(command, env={**environment, **own}, check=True, stdout=subprocess.DEVNULL)
 
 
-def played(folder: Path, end: datetime, *, part: float) -> dict[str, Any]:
-    """The truth, and the reports of both apps as JSON and HTML in `folder`."""
+@contextmanager
+def played(folder: Path, end: datetime, *, part: float) -> Iterator[tuple[dict[str, Any], str]]:
+    """The truth and the URL of the database; the reports of both apps are in `folder` as JSON, HTML and Markdown."""
     true = written(folder, end, part=part)
     week = week_of((end - timedelta(days=1)).date()).name
     with temporary_database() as url:
@@ -51,7 +56,7 @@ def played(folder: Path, end: datetime, *, part: float) -> dict[str, Any]:
                 path = str(folder / f"{app}.{form}")
                 report = ("report", "weekly", "--app", app, "--week", week, "--output", path)
                 monitored(url, folder / "state", *report)
-    return true
+        yield true, url
 
 
 def judged(content: dict[str, Any], true: dict[str, Any]) -> dict[str, Any]:
@@ -132,13 +137,14 @@ def quiet_months(number: int) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    given = options(__doc__, "half the traffic, and twenty quiet months")
+def measured(*, short: bool) -> dict[str, Any]:
+    """Plays the four weeks, and returns the figures."""
     end = last_monday(datetime.now(UTC))
     with tempfile.TemporaryDirectory() as made, sync_playwright() as playwright:
         folder = Path(os.environ.get("PEOPLE_FOLDER", made))
-        true = played(folder, end, part=0.5 if given.short else 1.0)
-        contents = {app: json.loads((folder / f"{app}.json").read_text()) for app in (APP, QUIET_APP)}
+        with played(folder, end, part=0.5 if short else 1.0) as (true, url):
+            contents = {app: json.loads((folder / f"{app}.json").read_text()) for app in (APP, QUIET_APP)}
+            equal = [told_alike(url, folder / "state", app, end, contents[app]) for app in contents]
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page()
         screens = {
@@ -150,14 +156,20 @@ def main() -> None:
     wanted = [found[name] for name in ("drift", "outage", "wrong_refusals")]
     in_first = {name: all(place and place <= seen for place in wanted) for name, seen in screens.items()}
     quiet = contents[QUIET_APP]["findings"]
-    figures = {
+    return {
         "truth": true,
         "found": found,
         "findings_in_first_screen": screens,
         "all_three_in_first_screen": in_first,
         "findings_of_the_quiet_app": len(quiet["items"]),
-        "quiet": quiet_months(QUIET_SHORT if given.short else QUIET),
+        "told_alike": equal,
+        "quiet": quiet_months(QUIET_SHORT if short else QUIET),
     }
+
+
+def main() -> None:
+    given = options(__doc__, "half the traffic, and twenty quiet months")
+    figures = measured(short=given.short)
     for name, value in figures.items():
         print(f"{name:28} {value}")
     finish(figures, seed=SEED, path=given.json)
