@@ -17,6 +17,8 @@ PAGES = {
     "interaction": "/interactions/{app}/demo-00160",
     "alerts": "/alerts",
     "alert": "/alerts/{fingerprint}",
+    "rules": "/alerts/rules",
+    "rules-edit": "/alerts/rules/edit",
     "review": "/review",
     "reports": "/reports",
     "report": "/reports/weekly/{app}/{week}",
