@@ -110,6 +110,23 @@ def record_json(record: ExportedRecord) -> dict[str, Json]:
 
 
 def times(body: str) -> Mapping[str, Json]:
-    """When the leaf's interaction occurred and when the leaf was sealed, as its body says; None where it says none."""
-    said = json.loads(body)
-    return {name: said.get(name) for name in ("occurred_at", "sealed_at")}
+    """When the leaf's interaction occurred and when the leaf was sealed, as its body says; None where it says none.
+
+    Somebody may have put anything into the body, which then proves nothing.
+    """
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        said = None
+    found = said if isinstance(said, dict) else {}
+    return {name: _time(found.get(name)) for name in ("occurred_at", "sealed_at")}
+
+
+def _time(value: object) -> str | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return value

@@ -684,7 +684,7 @@ class Times:
         """What good time stamps prove."""
         if self.good:
             longest = f", each at most {self.longest} after it occurred" if self.longest is not None else ""
-            yield f"{self.seen['stamped']} records existed when one of {len(self.good)} time stamps was made{longest}"
+            yield f"{self.seen['stamped']} records existed when an authority stamped a checkpoint{longest}"
 
     def open(self) -> Iterator[str]:
         """What is not proved about times."""

@@ -138,6 +138,30 @@ def check_stamps(
     return CheckedStamps(findings=tuple(findings), checked=counts[True], unchecked=counts[False], clocks=tuple(clocks))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownStamp:
+    """A time stamp for people: what is wrong with it, None where nothing is, and whether its signature was checked."""
+
+    stamp: Stamp
+    fault: str | None
+    checked: bool
+
+
+def shown_stamps(
+    stored: Iterable[tuple[Stamp, str]], keys: Sequence[str], authorities: Sequence[Authority]
+) -> list[ShownStamp]:
+    """Stored time stamps, each with the note of its checkpoint, as they may be shown.
+
+    One of an authority that is not configured any more, or whose certificate is not, is not checked.
+    """
+    trusted = {(authority.name, authority.kind) for authority in authorities if authority.trusted}
+    found = [(stamp, fault_of(stamp, note, keys, authorities)) for stamp, note in stored]
+    return [
+        ShownStamp(stamp=stamp, fault=fault, checked=fault is None and (stamp.witness, stamp.kind) in trusted)
+        for stamp, fault in found
+    ]
+
+
 def fault_of(stamp: Stamp, note: str, keys: Sequence[str], authorities: Sequence[Authority]) -> str | None:
     """What is wrong with a stored time stamp, in words; None where nothing is, as far as that can be told here."""
     try:

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from monitor.app.audit.sealer import Sealer
-    from monitor.app.audit.stamper import Authority, CheckedStamps, Stamper
+    from monitor.app.audit.stamper import Authority, CheckedStamps, ShownStamp, Stamper
     from monitor.audit.note import Signer
-    from monitor.audit.stamp import Stamp
     from monitor.core.settings.load import Settings
     from monitor.store.audit.recovery import History
 
@@ -146,17 +145,13 @@ class Auditing:
             every=timedelta(seconds=self._settings.audit.timestamp_every),
         )
 
-    def newest_stamps(self) -> list[tuple[Stamp, str | None]]:
-        """The time stamp that each authority gave last, and what is wrong with it, None where nothing is.
-
-        Raises Retriable or WrongSettings.
-        """
-        from monitor.app.audit.stamper import fault_of
+    def newest_stamps(self) -> list[ShownStamp]:
+        """The time stamp that each authority gave last; raises Retriable or WrongSettings."""
+        from monitor.app.audit.stamper import shown_stamps
         from monitor.store.audit.stamps import Stamps
 
         newest = Stamps(self._engine()).newest()
-        keys, authorities = self.public_keys() if newest else [], self.authorities()
-        return [(stamp, fault_of(stamp, note, keys, authorities)) for stamp, note in newest]
+        return shown_stamps(newest, self.public_keys() if newest else (), self.authorities())
 
     def check_stamps(self, keys: Sequence[str]) -> CheckedStamps:
         """Checks all stored time stamps of checkpoints that these public keys signed.

@@ -20,9 +20,8 @@ from monitor.core.model import Json
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
-    from monitor.app.audit.stamper import CheckedStamps
+    from monitor.app.audit.stamper import CheckedStamps, ShownStamp
     from monitor.app.wiring.application import Application
-    from monitor.audit.stamp import Stamp
     from monitor.store.audit.checks.positions import CoveredPartition
     from monitor.store.audit.verify import Verification
 
@@ -197,10 +196,10 @@ def audit_stamp(*, as_json: AsJson = False) -> None:
         given = stamper.run(application.now(), at_once=True)
         newest = application.auditing.newest_stamps()
     if as_json:
-        print_json({"given": len(given), "stamps": [_stamp_json(stamp, fault) for stamp, fault in newest]})
-    for stamp, fault in () if as_json else newest:
-        typer.echo(_stamp_line(stamp, fault))
-    named = {stamp.witness for stamp, fault in newest if fault is None}
+        print_json({"given": len(given), "stamps": [_stamp_json(its) for its in newest]})
+    for its in () if as_json else newest:
+        typer.echo(_stamp_line(its))
+    named = {its.stamp.witness for its in newest if its.fault is None}
     if any(authority.name not in named for authority in stamper.authorities):
         raise typer.Exit(3)
 
@@ -225,7 +224,7 @@ def audit_status(*, as_json: AsJson = False) -> None:
         witnesses = _witnesses(application)
         stamps = application.auditing.newest_stamps()
     if as_json:
-        shown = [_stamp_json(stamp, fault) for stamp, fault in stamps]
+        shown = [_stamp_json(its) for its in stamps]
         print_json({**asdict(status), "witnesses": witnesses, "stamps": shown})
         return
     last = f", the last at {status.signed_at.isoformat()}" if status.signed_at else ""
@@ -237,27 +236,25 @@ def audit_status(*, as_json: AsJson = False) -> None:
     elif status.backfilling:
         typer.echo("rows older than the trail are still being sealed")
     typer.echo(f"witnesses: {', '.join(witnesses)}")
-    for stamp, fault in stamps:
-        typer.echo(_stamp_line(stamp, fault))
+    for its in stamps:
+        typer.echo(_stamp_line(its))
 
 
-def _stamp_json(stamp: Stamp, fault: str | None) -> dict[str, Json]:
-    kept: dict[str, Json] = {
-        "size": stamp.size,
-        "witness": stamp.witness,
-        "kind": stamp.kind.value,
-        "complete": stamp.complete,
-    }
-    return {**kept, "stamped_at": portable(stamp.stamped_at), "fault": fault}
+def _stamp_json(its: ShownStamp) -> dict[str, Json]:
+    stamp = its.stamp
+    kept: dict[str, Json] = {"size": stamp.size, "witness": stamp.witness, "kind": stamp.kind.value}
+    said: dict[str, Json] = {"complete": stamp.complete, "stamped_at": portable(stamp.stamped_at)}
+    return {**kept, **said, "fault": its.fault, "checked": its.checked}
 
 
-def _stamp_line(stamp: Stamp, fault: str | None) -> str:
+def _stamp_line(its: ShownStamp) -> str:
+    stamp = its.stamp
     of = f"{stamp.witness} on the checkpoint of {stamp.size} leaves"
-    if fault is not None:
-        return readable(f"time stamp by {of} proves nothing: {fault}")
+    if its.fault is not None:
+        return readable(f"time stamp by {of} proves nothing: {its.fault}")
     if stamp.stamped_at is not None:
-        return f"time stamp by {of}: {stamp.stamped_at.isoformat()}"
-    return f"receipt by {of}: {'in a Bitcoin block' if stamp.complete else 'in no Bitcoin block yet'}"
+        return f"time stamp by {of}: {stamp.stamped_at.isoformat()}{'' if its.checked else ', signature not checked'}"
+    return f"receipt by {of}: {'says that it is in a Bitcoin block' if stamp.complete else 'in no Bitcoin block yet'}"
 
 
 def _witnesses(application: Application) -> list[str]:

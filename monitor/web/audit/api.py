@@ -54,7 +54,9 @@ class Leaf(ApiResponse):
 
     index: int
     occurred_at: datetime | None = Field(description="when the answer was given, by the chatbot's clock; null for acts")
-    sealed_at: datetime = Field(description="when the leaf was sealed, by the clock of the sealer")
+    sealed_at: datetime | None = Field(
+        description="when the leaf was sealed, by the clock of the sealer; null where its body was replaced"
+    )
     signed_at: datetime | None = Field(
         description="when the first checkpoint that holds the leaf was signed; null: it does not say"
     )

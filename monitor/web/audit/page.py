@@ -82,7 +82,6 @@ def audit(
         witness_file=witness_file,
         witness_topic=settings.witness_topic,
         witness_slack=settings.witness_slack,
-        stamp_ca=settings.timestamp_ca,
         witnesses=sum((witness_file, settings.witness_topic is not None, settings.witness_slack)),
         kinds=trail.kinds(now - timedelta(days=1)),
         latest=LATEST,

@@ -14,7 +14,7 @@ from monitor.audit import verifier as standalone
 from monitor.audit.export import ConsistencyProof
 from monitor.audit.merkle import consistency_proof
 from monitor.audit.note import Checkpoint, NotProved, Signer, signed, statement
-from monitor.audit.proof import SubjectProof
+from monitor.audit.proof import SubjectProof, times
 from monitor.audit.stamp import Stamp, StampKind, a_receipt, completed, pending_of, read_token
 from tests.factories.answers import NOON
 from tests.factories.audit.export import EXPORT, LOG, SIZES, an_export, the_records, unpacked
@@ -236,6 +236,11 @@ def test_a_changed_proof_is_a_fault(verify, change, said):
     code, shown = verify(json.dumps(proof).encode())
     assert code == 1
     assert said in shown
+
+
+@pytest.mark.parametrize("body", ["", "[", "[" * 100_000, "7", '{"sealed_at": 7}', '{"sealed_at": "soon"}'])
+def test_a_body_that_was_replaced_has_no_times_and_breaks_nothing(body):
+    assert times(body) == {"occurred_at": None, "sealed_at": None}
 
 
 def test_a_proof_without_a_key_has_the_last_checkpoint_alone():

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from monitor.app.audit.authority import Calendar, TimestampAuthority
-from monitor.app.audit.stamper import Stamper, check_stamps
+from monitor.app.audit.stamper import Stamper, check_stamps, shown_stamps
 from monitor.audit import verifier as standalone
 from monitor.audit.stamp import StampKind
 from monitor.core.errors import WrongSettings
@@ -187,6 +187,16 @@ def test_a_stamp_that_somebody_put_into_the_database_proves_nothing_and_hides_no
         assert proved.prove("a", APP, [KEY], disclose=False).stamps == []
     assert len(a_stamper(trail, ours).run(at(2))) == 1
     assert check_stamps(Stamps(trail.engine).all(), [KEY], [ours]).findings == ()
+
+
+def test_a_time_stamp_is_shown_as_checked_only_where_its_own_authority_is_trusted(trail, server, authority):
+    ours, untrusted = TimestampAuthority(server.url, authority.ca), TimestampAuthority(server.url)
+    elsewhere = TimestampAuthority("https://tsa.example", authority.ca)
+    a_stamper(trail, untrusted).run(at(1))
+    newest = Stamps(trail.engine).newest()
+    for authorities, checked in (([ours], True), ([untrusted], False), ([elsewhere], False), ([], False)):
+        (its,) = shown_stamps(newest, [KEY], authorities)
+        assert (its.fault, its.checked) == (None, checked)
 
 
 def test_the_time_of_a_stored_checkpoint_is_the_signed_one(trail, rows):
