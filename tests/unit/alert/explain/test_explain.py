@@ -98,7 +98,13 @@ def test_the_sentence_for_an_empty_window_says_so():
     assert explain([], USUAL, embed=EMBED).sentences() == ["Nothing can be compared: the window has no answers."]
 
 
-@pytest.mark.parametrize(("signal", "words"), [("refusal", "75 % refused"), ("missing_fact", "75 % where a number, date or name in the answer is in no document")])
+@pytest.mark.parametrize(
+    ("signal", "words"),
+    [
+        ("refusal", "75 % refused"),
+        ("missing_fact", "75 % where a number, date or name in the answer is in no document"),
+    ],
+)
 def test_the_sentence_names_the_signal(signal, words):
     explanation = replace(an_explanation(findings=(a_finding(),)), signal=signal)
     assert words in explanation.sentences()[0]
