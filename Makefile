@@ -65,9 +65,9 @@ e2e: $(READY_DEV) ## the whole program, as a user runs it
 
 # Each prints a table, and with --json PATH writes its figures; benchmarks/README.md says what each measures.
 BENCHMARKS := replay/run scoring/run embedding/run verdicts/run verdicts/order verdicts/refusals verdicts/facts \
-	verdicts/robustness study/squad study/cloud_faq consume/run faults/run faults/takeover judge/run alerts/rules \
-	alerts/run alerts/ranks web/run audit/run \
-	audit/attacks rates/run rates/cost reference/run
+	verdicts/robustness verdicts/label_queue study/squad study/cloud_faq consume/run faults/run faults/takeover \
+	judge/run alerts/rules alerts/run alerts/ranks web/run audit/run audit/attacks audit/customer rates/run rates/cost reference/run \
+	people/incidents people/quality people/run
 
 bench: $(READY_DEV) ## every benchmark, in short form
 	@set -e; for script in $(BENCHMARKS); do \

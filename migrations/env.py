@@ -16,6 +16,7 @@ import monitor.store.tables.audit
 import monitor.store.tables.privacy
 import monitor.store.tables.reference
 import monitor.store.tables.review
+import monitor.store.tables.rules
 import monitor.store.tables.signals  # noqa: F401
 from monitor.store.tables.interactions import metadata
 

@@ -41,7 +41,9 @@ class NotifiedAlert:
     `value`, `lower`, `upper` and `bound` (the threshold) are in `unit`: a share in [0, 1], a plain number, or seconds.
     `lower` and `upper` are None if nothing bounds the value. `below`: the alert fires below the threshold, not above
     it. `samples` is the number of answers or messages counted in `window`. `started_at` is the start time that people
-    are told (`Alert.active_since`).
+    are told (`Alert.active_since`). `notified_at` is when the notification's receiver was first notified, or again
+    after a silence; None from an earlier release. `escalated_after`: the receiver is that of a step of the escalation,
+    and is notified since nobody acknowledged the alert for so long.
     """
 
     fingerprint: str
@@ -67,6 +69,8 @@ class NotifiedAlert:
     resolved_at: datetime | None = None
     acknowledged_by: str | None = None
     silenced_until: datetime | None = None
+    notified_at: datetime | None = None
+    escalated_after: timedelta | None = None
     note: str | None = None  # why it ended, if that is not obvious
     quiet_since: datetime | None = None  # nothing was counted since then; the figures are those from before
 
@@ -93,8 +97,13 @@ class Course:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """What explains an episode beyond its figures; `changes` has one sentence each, the most telling first."""
+    """What explains an episode beyond its figures.
 
+    `cause` says in at most three sentences which part broke, how sure that is, and what would tell more; `changes` has
+    one sentence each, the most telling first.
+    """
+
+    cause: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
     course: Course | None = None
@@ -120,9 +129,11 @@ class Notification:
     group_labels: Mapping[str, str]
     alerts: tuple[NotifiedAlert, ...]
     at: datetime
+    escalated_after: timedelta | None = None  # nobody acknowledged an alert for so long that this receiver gets it
     pages: bool = False  # calls somebody: the episode begins, goes on unacknowledged, or something new joined
     by: str | None = None  # the person who acted, for `acknowledged` and `silenced`
     instead_of: str | None = None  # the receiver that failed, and why
+    cause: tuple[str, ...] = ()  # which part broke, how sure that is, what would tell more
     changes: tuple[str, ...] = ()  # one sentence each, the most telling first
     examples: tuple[Example, ...] = ()
     course: Course | None = None
@@ -146,6 +157,16 @@ class Notification:
     def resent(self) -> bool:
         """Whether it only repeats and pages nobody: for receivers that forget."""
         return self.news == "repeated" and not self.pages
+
+    @property
+    def owner(self) -> str | None:
+        """Whose rule the leading alert's is; not yet made harmless."""
+        return self.leading.annotations.get("owner")
+
+    @property
+    def runbook(self) -> str | None:
+        """What to do about the leading alert: a URL, or a text that leads to it; not yet made harmless."""
+        return self.leading.annotations.get("runbook")
 
     @property
     def severity(self) -> Severity:

@@ -6,10 +6,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
 from monitor.alert.methods.method import Method
+from monitor.alert.mute import NEVER_MUTED, MuteTimes, Muting
 from monitor.alert.notification import Severity, Unit
 from monitor.alert.signal import Label, Signal, SignalKind
 from monitor.alert.silence import Inhibition
@@ -22,11 +23,21 @@ LATENESS = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """Of an escalation: `receivers` are notified once nobody has acknowledged the alert for `after`."""
+
+    after: timedelta
+    receivers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """When to alert whom: `method` judges `signal` for each combination of the `by` labels.
 
     `selector` selects the answers that count: for every label in it, the answer has one of the values. A window closes
-    `lateness` after its end. `receivers` None means every configured receiver.
+    `lateness` after its end. `receivers` None means every configured receiver; the steps of `escalation` come later, in
+    order. `runbook` is an http or https URL, or where the runbook is in the documentation if nobody has said where that
+    can be read; `owner` is a team or a person.
     """
 
     name: str
@@ -43,6 +54,16 @@ class Rule:
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     receivers: tuple[str, ...] | None = None
+    escalation: tuple[Step, ...] = ()
+    runbook: str | None = None
+    owner: str | None = None
+    mute: MuteTimes = NEVER_MUTED
+
+    @property
+    def described(self) -> Mapping[str, str]:
+        """The annotations, and the runbook and the owner among them, as alerts and their messages carry them."""
+        own = {"runbook": self.runbook, "owner": self.owner}
+        return {**self.annotations, **{name: text for name, text in own.items() if text}}
 
     @property
     def digest(self) -> str:
@@ -86,3 +107,7 @@ class RuleSet:
     grouping: Grouping = Grouping()
     inhibitions: tuple[Inhibition, ...] = ()
     source: str = field(default="", compare=False)  # the file's text
+
+    def mutings(self, now: datetime) -> dict[str, Muting]:
+        """The mutes that hold at `now`, by the name of the rule."""
+        return {rule.name: muting for rule in self.rules if (muting := rule.mute.at(now))}

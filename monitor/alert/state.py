@@ -215,7 +215,7 @@ def _new_alert(rule: Rule, observation: Observation, now: datetime) -> Alert:
         labels={**observation.labels, **rule.labels},
         severity=rule.severity,
         window=rule.method.window,
-        annotations=rule.annotations,
+        annotations=rule.described,
         receivers=(),
         state=State.PENDING,
         active_since=now,
@@ -242,7 +242,7 @@ def _updated(alert: Alert, rule: Rule, observation: Observation) -> Alert:
         labels={**observation.labels, **rule.labels},
         severity=rule.severity,
         window=rule.method.window,
-        annotations=rule.annotations,
+        annotations=rule.described,
         # notified receivers also hear of the end; receivers added since are notified too
         receivers=tuple(dict.fromkeys((*alert.receivers, *(rule.receivers or ())))) if alert.state.active else (),
         detail=observation.detail,

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from monitor.alert.figures import capital, counted, interval_of, limit_of, signal_words, value_of
+from monitor.alert.mute import Muting
 from monitor.alert.notification import Example, Notification, NotifiedAlert, Status
 from monitor.core.duration import format_duration
 from monitor.core.model import Reason
@@ -49,7 +50,7 @@ def news_line(notification: Notification) -> str:
     status = notification.leading.status
     match notification.news:
         case "firing":
-            return f"{_SINCE[status]} since {moment(notification.started_at)}"
+            return f"{_SINCE[status]} since {moment(notification.started_at)}{_escalated(notification)}"
         case "changed":
             return _changed(notification)
         case "repeated":
@@ -75,7 +76,23 @@ def _changed(notification: Notification) -> str:
     ended = min((alert.resolved_at for alert in left if alert.resolved_at), default=first)
     joined = [alert for alert in burning if alert.fired_at == last >= ended]
     parts = [f"{_list(alerts)} {verb}" for alerts, verb in ((joined, "joined"), (left, "resolved")) if alerts]
-    return "; ".join(parts) or f"Now {_SINCE[notification.leading.status].lower()}"
+    return ("; ".join(parts) or f"Now {_SINCE[notification.leading.status].lower()}") + _escalated(notification)
+
+
+def muted_words(muting: Muting) -> str:
+    """`muted by nights until 2026-11-24 07:00 UTC`."""
+    by = muting.why if muting.why.startswith("outside ") else f"by {muting.why}"
+    return f"muted {by}" + (f" until {moment(muting.until)}" if muting.until else "")
+
+
+def escalated_words(after: timedelta) -> str:
+    """`nobody acknowledged it for 15m`: why a further receiver is notified."""
+    return f"nobody acknowledged it for {format_duration(after)}"
+
+
+def _escalated(notification: Notification) -> str:
+    length = notification.escalated_after
+    return "" if length is None else f"; {escalated_words(length)}"
 
 
 def _list(alerts: Sequence[NotifiedAlert]) -> str:
@@ -111,9 +128,10 @@ def facts(alert: NotifiedAlert) -> list[tuple[str, str]]:
 
 def remarks(alert: NotifiedAlert) -> list[tuple[str, str]]:
     """What people did about the alert and why it ended, as name and value; the values are not yet made harmless."""
-    found = [("Acknowledged by", alert.acknowledged_by), ("Note", alert.note)]
+    escalated = escalated_words(alert.escalated_after) if alert.escalated_after else None
+    found = [("Escalated", escalated), ("Acknowledged by", alert.acknowledged_by), ("Note", alert.note)]
     if alert.silenced_until is not None:
-        found.insert(1, ("Silenced until", moment(alert.silenced_until)))
+        found.insert(2, ("Silenced until", moment(alert.silenced_until)))
     return [(name, value) for name, value in found if value]
 
 

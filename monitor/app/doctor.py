@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
+from monitor.alert.rules.file import DEFAULT_RULES, read_rules
+from monitor.alert.rules.version import SHIPPED, name_of
 from monitor.app.reference import State, listed
 from monitor.app.wiring.application import Application, utc_now
 from monitor.app.wiring.models import chat_model
@@ -161,8 +163,15 @@ def _asked(settings: Settings, purpose: Purpose) -> str:
 
 
 def _rules(application: Application) -> str:
-    rules = application.alerting.rules.rules
-    return f"{len(rules)}: {', '.join(rule.name for rule in rules)}"
+    alerting = application.alerting
+    if application.settings.rules is None and not schema_state(application.engine).startswith("at "):
+        rules, origin = alerting.parse_rules(read_rules(None), DEFAULT_RULES).rules, name_of(SHIPPED)
+    else:
+        in_force = alerting.rules_in_force()
+        rules, origin = in_force.rules.rules, in_force.origin
+        if in_force.problem:
+            raise Fatal(f"{origin} is in force, because {in_force.problem}")
+    return f"{origin}, {len(rules)}: {', '.join(rule.name for rule in rules)}"
 
 
 def _receivers(application: Application) -> str:
@@ -222,7 +231,11 @@ _CHECKS = (
     ),
     _Check(name="language models", run=_language_models, mended_by="see docs/quality/language-models.md"),
     _Check(name="receivers", run=_receivers, mended_by="see docs/on-call/receivers.md"),
-    _Check(name="alert rules", run=_rules, mended_by="correct the file that MONITOR_RULES names"),
+    _Check(
+        name="alert rules",
+        run=_rules,
+        mended_by="correct the file that MONITOR_RULES names, or save a version that can be used",
+    ),
     _Check(
         name="audit",
         run=_audit,

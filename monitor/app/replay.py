@@ -6,6 +6,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from threading import Event
 from typing import TextIO
@@ -17,6 +19,8 @@ from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.files import output_file
 from monitor.core.model import Verdict
 from monitor.ingest.files import FileSource
+from monitor.store.audit_queue import record_act
+from monitor.store.ledger.positions import replayed
 
 PATIENCE = 300.0  # seconds of waiting for a database or provider before giving up
 SHOWN = 10  # rejected lines named at the end
@@ -24,17 +28,36 @@ SHOWN = 10  # rejected lines named at the end
 Progress = Callable[[FileSource, Tally], None]
 
 
+@dataclass(slots=True)
+class Unchanged:
+    """The answers that are stored under another profile already: replaying them changes no verdict."""
+
+    answers: int = 0
+    apps: set[str] = field(default_factory=set)
+    first: datetime | None = None
+    last: datetime | None = None
+
+    def add(self, app: str, at: datetime) -> None:
+        self.answers += 1
+        self.apps.add(app)
+        self.first = at if self.first is None else min(self.first, at)
+        self.last = at if self.last is None else max(self.last, at)
+
+
 class Summary:
-    """The ledger of the input, the number of answers per verdict, and the first rejected lines."""
+    """The ledger of the input, the number of answers per verdict, their apps, and the first rejected lines."""
 
     def __init__(self) -> None:
         self.tally = Tally()
         self.verdicts: Counter[Verdict] = Counter()
         self.rejected: list[str] = []
+        self.unchanged = Unchanged()
+        self.apps: set[str] = set()
 
     def add(self, batch: Batch, tally: Tally) -> None:
         """Adds a stored batch; the verdicts count every answer read, duplicates included."""
         self.tally += tally
+        self.apps.update(a.interaction.app for a in batch.assessments)
         self.verdicts.update(a.verdict for a in batch.assessments)
         self.rejected += map(rejection, batch.dead_letters[: SHOWN - len(self.rejected)])
 
@@ -69,12 +92,20 @@ def replay(
             if out is not None:
                 _write(out, batch)
             summary.add(batch, tally)
+            if tally.duplicate:
+                wanted = [(a.interaction.app, a.interaction.id) for a in batch.assessments]
+                for name, at in application.queries.under_other_profiles(wanted, application.profile.hash):
+                    summary.unchanged.add(name, at)
             progress(source, summary.tally)
 
         try:
             application.stages(source, app=app, dialect=dialect, stop=stop, written=written, patience=PATIENCE).run()
         finally:
             source.close()
+        if source.read_whole and not stop.is_set():
+            record_act(
+                application.engine, replayed(source.read_whole, summary.apps, summary.tally, at=application.now())
+            )
     return summary
 
 

@@ -60,6 +60,7 @@ class Reporting:
     slack: SlackReports | None
     link: Callable[[str, str], str | None]
     now: Callable[[], datetime]
+    address: str = ""  # of the installation
 
     def apps(self, week: Week) -> list[str]:
         """The configured apps, or all with answers in the week or the week before (they may have fallen silent)."""
@@ -105,9 +106,9 @@ class Reporting:
         """The report in that format; the same content and public URL give the same bytes."""
         match form:
             case Format.HTML:
-                return page(written.content, self.link).encode()
+                return page(written.content, self.link, self.address).encode()
             case Format.MD:
-                return markdown(written.content, self.link).encode()
+                return markdown(written.content, self.link, self.address).encode()
             case Format.JSON:
                 return canonical(written.content) + b"\n"
 
@@ -167,6 +168,7 @@ def reporting(application: Application) -> Reporting:
         slack=reports_from_settings(application.settings),
         link=application.alerting.answer_link,
         now=application.now,
+        address=(application.settings.public_url or "").rstrip("/"),
     )
 
 

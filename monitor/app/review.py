@@ -12,6 +12,7 @@ from typing import Any, TextIO
 from monitor.core.assessment_json import encode, storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
+from monitor.core.text.interaction_name import spellings
 from monitor.review.agreement import Pair, Week, between_people, first_day, summary, week_of, weekly
 from monitor.review.draw import Offer, draw, second_opinions
 from monitor.review.export import labelled_json
@@ -94,12 +95,10 @@ def named(name: str, label: Verdict, *, by: str, note: str | None) -> Wish:
     Raises:
         WrongSettings: there is no slash with text on both sides.
     """
-    text = storable(name)
-    slashes = [place for place, letter in enumerate(text) if letter == "/" and 0 < place < len(text) - 1]
-    if not slashes:
+    found = tuple(spellings(storable(name)))
+    if not found:
         raise WrongSettings(f"{name!r}: write the interaction as APP/ID")
-    spellings = tuple((text[:place], text[place + 1 :]) for place in slashes)
-    return Wish(name=name, spellings=spellings, label=label, by=by, note=note)
+    return Wish(name=name, spellings=found, label=label, by=by, note=note)
 
 
 def offers(
@@ -113,8 +112,12 @@ def offers(
     random_only: bool,
     second_opinion: bool,
     now: datetime,
+    lacks: Verdict | None = None,
 ) -> list[Offer]:
-    """The answers to label next: of open plans, then of the last `span`; an offer is stored by `save_offer` only."""
+    """The answers to label next: of open plans, then of the last `span`; an offer is stored by `save_offer` only.
+
+    `lacks` is the class of which calibration lacks labels.
+    """
     planned = [] if random_only or second_opinion else plans.offers(app, by=by, count=count, now=now)
     if len(planned) >= count:
         return planned
@@ -123,7 +126,7 @@ def offers(
         return second_opinions(candidates, count, by=by)
     taken = {(offer.candidate.app, offer.candidate.id) for offer in planned}
     rest = [candidate for candidate in candidates if (candidate.app, candidate.id) not in taken]
-    return planned + draw(rest, count - len(planned), random_only=random_only)
+    return planned + draw(rest, count - len(planned), random_only=random_only, lacks=lacks)
 
 
 def label(reviews: Reviews, wishes: Sequence[Wish], *, now: datetime) -> Labelled:

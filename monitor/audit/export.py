@@ -6,6 +6,7 @@
     profiles.json     the profiles under which verdicts were given
     rules.jsonl       the alert rules, one set per line
     index.html        a page for people
+    stamps.jsonl      time stamps of checkpoints by authorities outside, one per line; not there without any
     key.txt           the public key of the log, to compare with one from elsewhere
     verify.py         checks the export with Python alone
     manifest.json     the contents, with the SHA-256 of each file
@@ -31,6 +32,7 @@ from typing import IO, BinaryIO
 from monitor.audit.canonical import canonical
 from monitor.audit.note import opened
 from monitor.audit.record import portable
+from monitor.audit.stamp import Stamp
 from monitor.audit.verifier import (
     CHECKPOINTS,
     CONSISTENCY,
@@ -42,6 +44,7 @@ from monitor.audit.verifier import (
     RECORDS,
     RULES,
     SHOWN,
+    STAMPS,
     Shown,
     index_page,
 )
@@ -89,7 +92,10 @@ class ConsistencyProof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportAbout:
-    """The request: for which app (None: every app) and span [start, end) of `occurred_at`, by whom and when."""
+    """The request: for which app (None: every app) and span [start, end) of `occurred_at`, by whom and when.
+
+    `only` says by which values answers were chosen, as `conversation c-17`; None: all of them are in.
+    """
 
     app: str | None
     start: datetime
@@ -97,6 +103,7 @@ class ExportAbout:
     made_at: datetime
     made_by: str
     verifier_key: str
+    only: str | None = None
 
 
 @dataclass(slots=True)
@@ -122,6 +129,7 @@ def write_export(
     profiles: Mapping[str, Mapping[str, Json]],
     rules: Iterable[Mapping[str, Json]],
     about: ExportAbout,
+    stamps: Sequence[Stamp] = (),
 ) -> Mapping[str, Json]:
     """Writes the ZIP to `out` and returns its manifest. Records are written as they come, and not kept in memory.
 
@@ -129,8 +137,9 @@ def write_export(
     same.
 
     `records` are in the order of their indices; `checkpoints` are signed notes, at least one, in the order of size;
-    `consistency` has one proof from each to the next; `profiles` are by hash, with `name`, `embedding_model` and
-    `definition`; each of `rules` is a rule set from the trail, with `source` and its SHA-256 as `digest`.
+    `consistency` has one proof from each to the next; `stamps` are of these checkpoints; `profiles` are by hash, with
+    `name`, `embedding_model` and `definition`; each of `rules` is a rule set from the trail, with `source` and its
+    SHA-256 as `digest`.
 
     Raises:
         ValueError: records out of order, or no checkpoint.
@@ -147,6 +156,7 @@ def write_export(
         "made_at": portable(about.made_at),
         "made_by": about.made_by,
         "origin": last.origin,
+        **({} if about.only is None else {"only": about.only}),
     }
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         writer = _Writer(archive)
@@ -177,6 +187,7 @@ def write_export(
             (CONSISTENCY, canonical(steps)),
             (PROFILES, _readable(portable({name: dict(profile) for name, profile in profiles.items()}))),
             (RULES, b"".join(canonical(portable(dict(rule))) + b"\n" for rule in rules)),
+            *([(STAMPS, b"".join(canonical(stamp.json()) + b"\n" for stamp in stamps))] if stamps else ()),
             (PAGE, page.encode()),
             (KEY, f"{about.verifier_key}\n".encode()),
             ("verify.py", verifier),

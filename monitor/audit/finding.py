@@ -19,6 +19,7 @@ class Fault(StrEnum):
     QUEUE = "queue"  # an entry that waits, or waited, is not from a process that stores, or is lost
     ACT = "act"  # an act is not stored as it was sealed
     WITNESS = "witness"  # a witness holds another checkpoint
+    POSITIONS = "positions"  # offsets are in no statement, or not stored as one says
     RECOVERY = "recovery"  # a leaf claims to be a recovery, and is none
 
 

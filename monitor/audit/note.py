@@ -1,7 +1,8 @@
 """Signed notes and checkpoints in the form of C2SP's signed-note and tlog-checkpoint, with Ed25519.
 
 A checkpoint names the log, its number of leaves and its root: three lines, a blank line, and the signature lines.
-Witnesses may add signature lines, which stay in place and are ignored here.
+Witnesses may add signature lines, which stay in place and are ignored here. The log adds one of its own to say when it
+signed: a cosignature of C2SP's tlog-cosignature, whose signed message begins with the time.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import binascii
 import hmac
 import secrets
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 
 from cryptography.exceptions import InvalidSignature
@@ -21,9 +23,11 @@ from monitor.audit.merkle import HASH_BYTES
 from monitor.core.errors import MonitorError, WrongSettings
 
 KEY_BYTES = 32  # of the seed of a private key, and of a public key
-_ED25519 = b"\x01"
-_ID_BYTES = 4
+_ED25519, _COSIGNATURE = b"\x01", b"\x04"
+_ID_BYTES, _TIME_BYTES = 4, 8
+_COSIGNED_BYTES = _ID_BYTES + _TIME_BYTES + 64
 _QUEUE = b"monitor audit queue"
+_TAGS = b"monitor digests of tags"
 _PRIVATE = "PRIVATE+KEY+"
 _DASH = "\u2014 "
 _LONGEST = 1 << 20  # characters of a note; longer ones are refused
@@ -99,6 +103,11 @@ class Signer:
         return hmac.digest(self._seed, _QUEUE, "sha256")
 
     @property
+    def tag_key(self) -> bytes:
+        """The key of the digests by which redacted tags are found; the private key cannot be found from it."""
+        return hmac.digest(self._seed, _TAGS, "sha256")
+
+    @property
     def private_key(self) -> str:
         """The private key as text, to be kept secret."""
         return f"{_PRIVATE}{self.name}+{self.id.hex()}+{b64encode(_ED25519 + self._seed).decode()}"
@@ -112,10 +121,18 @@ class Signer:
         """The signature line under `text`."""
         return f"{_DASH}{self.name} {b64encode(self.id + self._key.sign(text.encode())).decode()}\n"
 
+    def timed_line(self, text: str, at: datetime) -> str:
+        """The cosignature line under `text`, which says that it was signed at `at`, in whole seconds."""
+        seconds = int(at.timestamp())
+        content = seconds.to_bytes(_TIME_BYTES) + self._key.sign(_timed(text, seconds))
+        id_ = _key_id(self.name, self._public, _COSIGNATURE)
+        return f"{_DASH}{self.name} {b64encode(id_ + content).decode()}\n"
 
-def signed(checkpoint: Checkpoint, signer: Signer) -> str:
-    """The checkpoint as a note signed by `signer`; the same bytes each time."""
-    return f"{checkpoint.text}\n{signer.line(checkpoint.text)}"
+
+def signed(checkpoint: Checkpoint, signer: Signer, at: datetime | None = None) -> str:
+    """The checkpoint as a note signed by `signer`, with the time `at` if it is given; the same bytes each time."""
+    timed = "" if at is None else signer.timed_line(checkpoint.text, at)
+    return f"{checkpoint.text}\n{signer.line(checkpoint.text)}{timed}"
 
 
 def opened(note: str, verifier_key: str) -> Checkpoint:
@@ -137,40 +154,104 @@ def signed_text(note: str, verifier_key: str) -> str:
         NotProved: it is no signed note, or the signature of this key is missing or wrong.
         WrongSettings: `verifier_key` is malformed.
     """
-    wrong = "the verifier key must have the form name+hash+base64"
-    name, id_, public = _parts(verifier_key.strip(), wrong)
-    if id_ != _key_id(name, public):
-        raise WrongSettings(wrong)
+    name, id_, public = _public_parts(verifier_key)
     body, blank, lines = note.rpartition("\n\n")
     text = body + "\n"
     if not blank or not lines.endswith("\n"):
         raise NotProved("the checkpoint is not a signed note")
     signature = _signature(lines, name, id_)
-    try:
-        Ed25519PublicKey.from_public_bytes(public).verify(signature, text.encode())
-    except (InvalidSignature, ValueError):
-        raise NotProved(f"the signature of {name} under the checkpoint is wrong") from None
+    if signature is None:
+        raise NotProved(f"the checkpoint is not signed by {name}+{id_.hex()}")
+    _check(public, signature, text.encode(), f"the signature of {name} under the checkpoint is wrong")
     return text
 
 
+def signed_at(note: str, verifier_key: str) -> datetime | None:
+    """When the owner of the key signed a note, by his clock; None where he did not say, as earlier releases do not.
+
+    Raises:
+        NotProved: the time is not the one that he signed.
+        WrongSettings: `verifier_key` is malformed.
+    """
+    name, _, public = _public_parts(verifier_key)
+    body, _, lines = note.rpartition("\n\n")
+    content = _signature(lines, name, _key_id(name, public, _COSIGNATURE))
+    if content is None:
+        return None
+    seconds = int.from_bytes(content[:_TIME_BYTES])
+    wrong = f"the time that {name} signed under the checkpoint is wrong"
+    _check(public, content[_TIME_BYTES:], _timed(body + "\n", seconds), wrong)
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        raise NotProved(wrong) from None
+
+
+def key_of(note: str, keys: Sequence[str]) -> str:
+    """The first of the public keys that signed the checkpoint of a note.
+
+    Raises:
+        NotProved: none of them signed it; the message is about the first key.
+    """
+    problem: NotProved | None = None
+    for key in keys:
+        try:
+            opened(note, key)
+        except NotProved as error:
+            problem = problem or error
+        else:
+            return key
+    raise problem or NotProved("there is no key to check the checkpoint with")
+
+
+def statement(note: str, verifier_key: str) -> str:
+    """What is time-stamped of a checkpoint: its note, and the public key that signed it, after an empty line."""
+    return f"{note}\n{verifier_key}\n"
+
+
 def signers(note: str) -> tuple[str, ...]:
-    """The keys that claim to have signed a note, as name+hash; none where it is not a whole note."""
+    """The keys that claim to have signed a note, as name+hash; none where it is not a whole note.
+
+    Cosignatures are left out: they are by witnesses, or by a key that has signed as well.
+    """
     text, blank, lines = note.rpartition("\n\n")
     try:
         _checkpoint(text + "\n")
-        return tuple(f"{name}+{content[:_ID_BYTES].hex()}" for name, content in _signature_lines(lines) if blank)
+        return tuple(
+            f"{name}+{content[:_ID_BYTES].hex()}"
+            for name, content in _signature_lines(lines)
+            if blank and len(content) != _COSIGNED_BYTES
+        )
     except NotProved:
         return ()
 
 
-def _signature(lines: str, name: str, id_: bytes) -> bytes:
-    """The first signature of the key; raises NotProved where there is none, or a line is malformed."""
+def _public_parts(verifier_key: str) -> tuple[str, bytes, bytes]:
+    wrong = "the verifier key must have the form name+hash+base64"
+    name, id_, public = _parts(verifier_key.strip(), wrong)
+    if id_ != _key_id(name, public):
+        raise WrongSettings(wrong)
+    return name, id_, public
+
+
+def _check(public: bytes, signature: bytes, message: bytes, wrong: str) -> None:
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
+    except (InvalidSignature, ValueError):
+        raise NotProved(wrong) from None
+
+
+def _timed(text: str, seconds: int) -> bytes:
+    """The message of a cosignature."""
+    return f"cosignature/v1\ntime {seconds}\n{text}".encode()
+
+
+def _signature(lines: str, name: str, id_: bytes) -> bytes | None:
+    """The first signature of the key, None where there is none; raises NotProved where a line is malformed."""
     found = None
     for signer, content in _signature_lines(lines):
         if found is None and (signer, content[:_ID_BYTES]) == (name, id_):
             found = content[_ID_BYTES:]
-    if found is None:
-        raise NotProved(f"the checkpoint is not signed by {name}+{id_.hex()}")
     return found
 
 
@@ -214,8 +295,8 @@ def _parts(text: str, wrong: str) -> tuple[str, bytes, bytes]:
     return name, number, content[1:]
 
 
-def _key_id(name: str, public: bytes) -> bytes:
-    return sha256(name.encode() + b"\n" + _ED25519 + public).digest()[:_ID_BYTES]
+def _key_id(name: str, public: bytes, kind: bytes = _ED25519) -> bytes:
+    return sha256(name.encode() + b"\n" + kind + public).digest()[:_ID_BYTES]
 
 
 def _check_name(name: str) -> None:

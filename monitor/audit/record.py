@@ -38,6 +38,8 @@ INTERACTION_PERSONAL = (
     *("question", "answer", "retrieved_documents", "supporting_documents", "reference_answer", "conversation_id"),
     *("tags", "trace_id"),
 )
+# Of tags that redaction changed; in a record only where there are some, so that other records stay as they were.
+INTERACTION_DIGESTS = ("tag_digests",)
 ASSESSMENT_REAL = ("p_grounded", "p_refusal", "p_self_generated", "sdq", "sdrd", "sda", "qrd", "qa")
 ASSESSMENT_PUBLIC = (
     *("occurred_at", "profile_hash", "profile_name", "embedding_model", "verdict", "rule_verdict", "reasons"),
@@ -57,7 +59,7 @@ JUDGEMENT_PERSONAL = ("parts", "reason")
 
 # The columns that identify a row among those of its kind and interaction. A field occurs in one kind only.
 _IDENTIFIED_BY = {
-    **dict.fromkeys(INTERACTION_PERSONAL, (INTERACTION, ())),
+    **dict.fromkeys((*INTERACTION_PERSONAL, *INTERACTION_DIGESTS), (INTERACTION, ())),
     **dict.fromkeys(ASSESSMENT_PERSONAL, (ASSESSMENT, ("profile_hash", "revised_at"))),
     **dict.fromkeys(JUDGEMENT_PERSONAL, (JUDGEMENT, ("metric", "model", "prompt_hash", "judged_at"))),
 }
@@ -73,7 +75,8 @@ Record: TypeAlias = dict[str, Json]
 def interaction_record(row: Row, secret: bytes, version: int = VERSION) -> Record:
     """The record of a row of `interaction`."""
     record = _record(INTERACTION, row, INTERACTION_PUBLIC, version)
-    return record | _committed(row, secret, INTERACTION_PERSONAL, version)
+    digests = () if row.get("tag_digests") is None else INTERACTION_DIGESTS
+    return record | _committed(row, secret, (*INTERACTION_PERSONAL, *digests), version)
 
 
 def assessment_record(row: Row, secret: bytes, version: int = VERSION) -> Record:

@@ -22,6 +22,7 @@ from monitor.cli.privacy import erase, retention
 from monitor.cli.reference import reference_app
 from monitor.cli.replay import replay
 from monitor.cli.report import report_app
+from monitor.cli.rescore import rescore
 from monitor.cli.review.calibrate import calibrate, profiles
 from monitor.cli.review.commands import review_app
 from monitor.cli.review.evaluate import evaluate
@@ -38,7 +39,7 @@ app = typer.Typer(
 _COMMANDS = {
     "Assess answers": (run, consume, replay, demo),
     "Look at answers and alerts": (serve, explain, ledger),
-    "Measure and improve verdicts": (rates, evaluate, calibrate, profiles),
+    "Measure and improve verdicts": (rates, evaluate, calibrate, rescore, profiles),
     "Operate": (doctor, migrate, settings, retention, erase),
 }
 _GROUPS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from monitor.cli.opening import opened
-from monitor.cli.terminal import AsJson, actor, confirm, literal, plural, print_json, stopping
+from monitor.cli.terminal import AsJson, actor, confirm, literal, plural, print_json, stopping, tag_option
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
 
@@ -29,6 +30,7 @@ def erase(
     *,
     app_name: Annotated[str, typer.Option("--app", help="The app of the interactions.")],
     conversation: Annotated[str | None, typer.Option(metavar="ID", help="Erase this conversation.")] = None,
+    trace: Annotated[str | None, typer.Option(metavar="ID", help="Erase the answers of this trace.")] = None,
     interactions: Annotated[
         list[str] | None, typer.Option("--interaction", metavar="ID", help="Erase this interaction; may be repeated.")
     ] = None,
@@ -50,11 +52,15 @@ def erase(
     """
     from monitor.app.privacy.erasure import erase as run_erase
     from monitor.app.privacy.erasure import plan_erasure
+    from monitor.privacy.tag_digest import tag_digests
     from monitor.store.privacy.erasure import Erasure
 
-    wanted = _wanted(app_name, conversation, interactions, tag)
+    wanted = _wanted(app_name, conversation, trace, interactions, tag)
     who = actor(by)
     with stopping() as stop, opened() as application:
+        if wanted.tag is not None:
+            digests = tag_digests(application.auditing.known_tag_keys(), *wanted.tag)
+            wanted = replace(wanted, tag_digests=digests)
         found = plan_erasure(Erasure(application.engine), wanted)
         done = deleted = 0
         if not dry_run and (found.open or (dead_letters and found.dead_letters)):
@@ -130,15 +136,16 @@ def _print_retention(parts: Sequence[DueRows], *, done: bool) -> None:
     console.print(f"{plural(number, 'interaction')} {'removed' if done else 'would be removed'}")
 
 
-def _wanted(app: str, conversation: str | None, ids: list[str] | None, tag: str | None) -> ErasureTarget:
+def _wanted(
+    app: str, conversation: str | None, trace: str | None, ids: list[str] | None, tag: str | None
+) -> ErasureTarget:
     from monitor.store.privacy.erasure import ErasureTarget
 
-    if sum(bool(given) for given in (conversation, ids, tag)) != 1:
-        raise WrongSettings("choose one of --conversation ID, --interaction ID and --tag NAME=VALUE")
-    name, equals, value = (tag or "").partition("=")
-    if tag and not (name and equals and value):
-        raise WrongSettings(f"--tag {tag} must be NAME=VALUE")
-    return ErasureTarget(app=app, conversation=conversation, ids=tuple(ids or ()), tag=(name, value) if tag else None)
+    if sum(bool(given) for given in (conversation, trace, ids, tag)) != 1:
+        raise WrongSettings("choose one of --conversation ID, --trace ID, --interaction ID and --tag NAME=VALUE")
+    return ErasureTarget(
+        app=app, conversation=conversation, trace=trace, ids=tuple(ids or ()), tag=tag_option(tag) if tag else None
+    )
 
 
 def _ask(found: ErasurePlan, *, dead_letters: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,14 +12,16 @@ import typer
 from rich.console import Console
 
 from monitor.cli.opening import opened
-from monitor.cli.terminal import AppOfEvents, AsJson, Dialect, literal, print_json, progress_bar, stopping
+from monitor.cli.rescore import rescore_command
+from monitor.cli.terminal import AppOfEvents, AsJson, Dialect, literal, plural, print_json, progress_bar, stopping
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict, Work
+from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from monitor.app.replay import Summary
+    from monitor.app.replay import Summary, Unchanged
 
 
 def replay(
@@ -46,16 +49,44 @@ def replay(
             application, files, output=output, app=app_name, dialect=dialect, progress=progress, stop=stop
         )
         waiting = {c.kind: c.waiting for c in PendingQueue(application.engine).counts(application.now()) if c.waiting}
+        used = application.settings.profile or application.profile.name
     tally = summary.tally
+    rescore = _rescore(summary.unchanged, used)
     if as_json:
         verdicts = {verdict.value: summary.verdicts[verdict] for verdict in Verdict}
-        print_json({**asdict(tally), "balanced": tally.balanced, "verdicts": verdicts, "rejected": summary.rejected})
+        print_json(
+            {
+                **asdict(tally),
+                "balanced": tally.balanced,
+                "verdicts": verdicts,
+                "rejected": summary.rejected,
+                "unchanged": summary.unchanged.answers,
+                "rescore": rescore,
+            }
+        )
     else:
         _print_summary(summary, waiting)
+        if rescore is not None:
+            stored = plural(summary.unchanged.answers, "answer")
+            typer.echo(
+                f"{stored} stored under another profile keep their verdicts; to judge them under this one too:",
+                err=True,
+            )
+            typer.echo(f"  {readable(rescore)}", err=True)
         if stop.is_set():
             typer.echo("stopped before the end; a second run counts what is stored already as duplicates", err=True)
     if stop.is_set() or not tally.balanced or (strict and tally.dead):
         raise typer.Exit(1)
+
+
+def _rescore(unchanged: Unchanged, profile: str) -> str | None:
+    """The command that gives the unchanged answers a verdict under the profile; None where there are none."""
+    if unchanged.first is None or unchanged.last is None:
+        return None
+    (*_, app) = unchanged.apps
+    return rescore_command(
+        profile, unchanged.first, unchanged.last + timedelta(microseconds=1), app if len(unchanged.apps) == 1 else None
+    )
 
 
 def _print_summary(summary: Summary, waiting: Mapping[Work, int]) -> None:

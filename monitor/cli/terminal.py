@@ -161,3 +161,17 @@ def _plain(value: object) -> object:
 def print_json(value: object) -> None:
     """Prints indented JSON: times in RFC 3339, lengths of time in seconds, other foreign types as text."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=_plain) + "\n")
+
+
+def tag_option(text: str) -> tuple[str, str]:
+    """The name and the value of `--tag NAME=VALUE`.
+
+    Raises:
+        WrongSettings: it has another form.
+    """
+    from monitor.store.interaction.filters import parsed_tag
+
+    try:
+        return parsed_tag(text)
+    except ValueError as error:
+        raise WrongSettings(f"--tag {error}") from None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 from pydantic_core import to_json
 
 from monitor.core.evidence import Evidence
 from monitor.core.message import DeadLetter
-from monitor.core.model import Assessment, Match, Origin, Support, SupportingDocument
+from monitor.core.model import Assessment, Match, Origin, SidecarCall, StandIn, Support, SupportingDocument
 
 _NEARLY = {Match.FOLDED, Match.FUZZY}
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -73,6 +75,23 @@ def support_json(support: Support) -> dict[str, object]:
     if support.stands_in is not None:
         rendered["stands_in"] = {"because": support.stands_in.because, "queued": support.stands_in.queued}
     return rendered
+
+
+def support_of(stored: Mapping[str, Any]) -> Support:
+    """The support that `support_json` rendered."""
+    sidecar, stands_in = stored.get("sidecar"), stored.get("stands_in")
+    return Support(
+        origin=Origin(stored["origin"]),
+        documents=tuple(SupportingDocument(**{**piece, "match": _match(piece)}) for piece in stored["documents"]),
+        sidecar=None if sidecar is None else SidecarCall(**sidecar),
+        stands_in=None if stands_in is None else StandIn(**stands_in),
+    )
+
+
+def _match(piece: Mapping[str, Any]) -> Match | None:
+    """How the piece was found; a located one that does not say was found as it is."""
+    said = piece.get("match", None if piece["start"] is None else Match.EXACT)
+    return None if said is None else Match(said)
 
 
 def evidence_json(evidence: Evidence) -> dict[str, object]:

@@ -32,6 +32,25 @@ class Skip(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileSpan:
+    """The bytes of a file that were read: the first, how many lines, blank ones included, and their SHA-256 in hex."""
+
+    first: int
+    lines: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFile:
+    """A file that was read to its end: how many lines it has, how many of them are blank, and the file's SHA-256."""
+
+    name: str
+    lines: int
+    blank: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Offset:
     """How far a partition was read, and the messages that this gave.
 
@@ -49,6 +68,14 @@ class Offset:
     skipped: Mapping[Skip, int] = field(default_factory=dict)
     topic_id: str = ""
     arrived: datetime | None = None  # when the last message did, if the source says so
+    file: FileSpan | None = None  # of a followed file
+
+    @property
+    def first(self) -> int:
+        """The first offset that was read; of a file the first byte."""
+        if self.file is not None:
+            return self.file.first
+        return (self.expected or 0) if self.begin is None else self.begin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

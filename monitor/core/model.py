@@ -150,6 +150,8 @@ class Interaction:
     model: str | None = None
     prompt_version: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
+    # keyed digests of tags that redaction changed, by which the answer is found: see `monitor/privacy/tag_digest.py`
+    tag_digests: frozenset[str] = frozenset()
     trace_id: str | None = None
     latency_ms: float | None = None
     usage: TokenUsage | None = None

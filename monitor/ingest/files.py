@@ -7,6 +7,7 @@ a few chunks and one message, however long a line is.
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import os
 import select
@@ -15,7 +16,7 @@ import sys
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Protocol, cast
@@ -23,7 +24,7 @@ from typing import IO, Protocol, cast
 from typing_extensions import override
 
 from monitor.core.errors import Fatal, Fenced, WrongSettings
-from monitor.core.message import Message, Offset, Position, Progress
+from monitor.core.message import Message, Offset, Position, Progress, ReadFile
 from monitor.core.ports import Source
 
 if sys.version_info >= (3, 14):
@@ -69,6 +70,7 @@ class FileSource(Source):
         self._may_wait = False  # and the next step is such a read
         self._descriptor: int | None = None
         self._lines = self._read()
+        self.read_whole: list[ReadFile] = []  # the files whose end was reached
         self._failure: Fatal | None = None
 
     @property
@@ -153,9 +155,10 @@ class FileSource(Source):
     def _read(self) -> Generator[_Line | None]:
         """Every line that is not blank, and None before each read of a chunk."""
         for path in self._paths:
-            name, number = str(path), 0
+            name, number, blank = str(path), 0, 0
             with self._open:
                 try:
+                    self._counter.file = hashlib.sha256()
                     for line in _lines(self._opened(path), self._limit):
                         if line is None:
                             yield None
@@ -164,6 +167,10 @@ class FileSource(Source):
                         value, length = line
                         if length > len(value) or not (value.isspace() or not value):
                             yield _Line(file=name, number=number, value=value, length=length)
+                        else:
+                            blank += 1
+                    digest = self._counter.file.hexdigest()
+                    self.read_whole.append(ReadFile(name=name, lines=number, blank=blank, sha256=digest))
                 except EOFError:
                     raise Fatal(f"{name}: the compressed file is truncated; {number:,} whole lines were read") from None
                 except (OSError, zlib.error, zstd.ZstdError) as error:  # gzip.BadGzipFile is an OSError
@@ -209,7 +216,8 @@ class _Chunks(Protocol):
 
 @dataclass(slots=True)
 class _Counter:
-    bytes: int = 0
+    bytes: int = 0  # of all files
+    file: hashlib._Hash = field(default_factory=hashlib.sha256)  # of the current one
 
 
 class _Counted:
@@ -232,6 +240,7 @@ class _Counted:
         else:
             data = self._stream.read1(size)
         self._counter.bytes += len(data)
+        self._counter.file.update(data)
         return data
 
     def read(self, size: int, /) -> bytes:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing_extensions import override
 from monitor.core.errors import Fatal, Fenced, WrongSettings
 from monitor.core.message import Message, Offset, Position, Progress
 from monitor.core.ports import Source
+from monitor.ingest.file_offsets import FileOffsets
 from monitor.ingest.progress import FileProgress
 
 DRAIN = timedelta(seconds=60)  # without growth, after which a replaced file counts as complete
@@ -59,7 +59,7 @@ class FollowSource(Source):
             if real in seen:
                 raise WrongSettings(f"{_storable(path)}: is the same file as {_storable(seen[real])}; name it once")
             seen[real] = path
-        self._offsets = _Offsets(known)
+        self._offsets = FileOffsets(known)
         self._progress = FileProgress()
         self._tails = [_Tail(path, real, self._offsets, max_message_bytes, stop) for real, path in seen.items()]
         self.paths = tuple(tail.name for tail in self._tails)  # as `progress` names them
@@ -118,35 +118,10 @@ class FollowSource(Source):
             tail.close()
 
 
-class _Offsets:
-    """The offset of each file: as stored, and as read since then."""
-
-    def __init__(self, known: Mapping[str, int]) -> None:
-        self._known = dict(known)
-        self._moved: dict[str, int] = {}
-        self.received: Counter[str] = Counter()  # messages since the last call of `advanced`
-
-    def __getitem__(self, topic: str) -> int:
-        return self._moved.get(topic, self._known.get(topic, 0))
-
-    def __setitem__(self, topic: str, reached: int) -> None:
-        self._moved[topic] = reached
-
-    def advanced(self) -> Iterator[Offset]:
-        """One offset for each file that was read since the last call."""
-        moved, self._moved = self._moved, {}
-        received, self.received = self.received, Counter()
-        for topic, reached in moved.items():
-            yield Offset(
-                topic=topic, partition=0, expected=self._known.get(topic), next=reached, received=received[topic]
-            )
-            self._known[topic] = reached
-
-
 class _Tail:
     """One path: its current file, and replaced files that may still grow."""
 
-    def __init__(self, path: Path, real: Path, offsets: _Offsets, limit: int, stop: Event) -> None:
+    def __init__(self, path: Path, real: Path, offsets: FileOffsets, limit: int, stop: Event) -> None:
         self.name, self._path = _storable(real), path
         self._offsets = offsets
         self._limit = limit
@@ -202,7 +177,7 @@ class _Tail:
 class _File:
     """One open file, whatever its name is by now; read from its offset on, once the first line is whole."""
 
-    def __init__(self, name: str, raw: io.FileIO, offsets: _Offsets, limit: int, stop: Event) -> None:
+    def __init__(self, name: str, raw: io.FileIO, offsets: FileOffsets, limit: int, stop: Event) -> None:
         self._name = name
         self._raw = raw
         self._buffer = io.BufferedReader(raw)
@@ -235,7 +210,10 @@ class _File:
             return
         while not self._stop.is_set() and (line := self._buffer.readline(self._limit + 2)):
             length, ended = len(line), line.endswith(b"\n")
+            digest = self._offsets.digest(self._topic, self._offset)
+            digest.update(line)
             while not ended and length > self._limit + 1 and (rest := self._buffer.readline(_CHUNK_BYTES)):
+                digest.update(rest)
                 length, ended = length + len(rest), rest.endswith(b"\n")
                 if self._stop.is_set():
                     return
@@ -244,7 +222,7 @@ class _File:
                 return
             position = Position(topic=self._topic, partition=0, offset=self._offset)
             self._offset += length
-            self._offsets[self._topic] = self._offset
+            self._offsets.add_line(self._topic, position.offset, self._offset, digest)
             value = line.rstrip(b"\r\n") if length == len(line) else line
             yield position, value[: self._limit + 1], length - ended if length > len(line) else len(value)
 

@@ -1,8 +1,9 @@
 """Chooses which interactions to offer to people next.
 
-Every other offer is informative: the answer is rare for its app (without a reference period: the profile is unsure
-about it), or the verdict is contradicted. The others are a simple random
-sample; without it no figure about the verdicts would be unbiased. Candidates come in a random order, by a hash of app
+Every other offer is informative. While calibration lacks labels of a class, it is an answer that is likely of that
+class, by its score. After that it is one that is rare for its app (without a reference period: the profile is unsure
+about it), or whose verdict is contradicted. The others are a simple random sample; without it no figure about the
+verdicts would be unbiased. Candidates come in a random order, by a hash of app
 and id (`Reviews.candidates`), and the random sample is always a prefix of that order. Interactions in the prefix that
 were labelled for another reason belong to the sample too: without them it would lack just the doubtful ones.
 """
@@ -22,7 +23,8 @@ from monitor.review.label import Drawn
 class Candidate:
     """A stored interaction with its live verdict, the judge's newest faithfulness score and who labelled it.
 
-    `drawn` is why it was offered to them, `RANDOM` once the random draw has reached it; None without a label.
+    `drawn` is why it was offered to them, `RANDOM` once the random draw has reached it; None without a label. It is
+    `usable` unless it refuses or has nothing to be checked by, as far as its verdict tells.
     """
 
     app: str
@@ -33,8 +35,16 @@ class Candidate:
     probabilities: Probabilities
     rank: float | None = None  # among the usual answers of the app; None without a reference
     faithfulness: float | None = None
+    usable: bool = True
     people: frozenset[str] = frozenset()
     drawn: Drawn | None = None
+
+    def likely(self, class_: Verdict) -> float:
+        """The probability of *grounded* or *self-generated*, in [0, 1], if it is one of the two."""
+        p = self.probabilities
+        either = p.grounded + p.self_generated
+        made_up = p.self_generated / either if either else 0.5
+        return made_up if class_ is Verdict.SELF_GENERATED else 1 - made_up
 
     @property
     def margin(self) -> float:
@@ -75,18 +85,20 @@ class Offer:
     passed: tuple[Candidate, ...] = ()
 
 
-def draw(candidates: Sequence[Candidate], count: int, *, random_only: bool = False) -> list[Offer]:
+def draw(
+    candidates: Sequence[Candidate], count: int, *, random_only: bool = False, lacks: Verdict | None = None
+) -> list[Offer]:
     """At most `count` unlabelled candidates: an informative one, a random one, and so on.
 
-    `candidates` are in random order. Only labels are remembered between draws: their number tells which kind comes
-    next, and an offer without a label is made again.
+    `candidates` are in random order. `lacks` is the class of which calibration lacks labels. Only labels are remembered
+    between draws: their number tells which kind comes next, and an offer without a label is made again.
     """
     labelled = sum(1 for c in candidates if c.people)
     turns = range(labelled, labelled + count)
     random_offers = _at_random(candidates, count if random_only else sum(turn % 2 for turn in turns))
     taken = {id(offer.candidate) for offer in random_offers}
     rest = [c for c in candidates if not c.people and id(c) not in taken]
-    informative = _informative(rest, (labelled + 1) // 2) if not random_only else iter(())
+    informative = _informative(rest, (labelled + 1) // 2, lacks) if not random_only else iter(())
     at_random, offers = iter(random_offers), []
     for turn in turns:
         first, second = (at_random, informative) if random_only or turn % 2 else (informative, at_random)
@@ -117,8 +129,13 @@ def _at_random(candidates: Iterable[Candidate], count: int) -> list[Offer]:
     return offers
 
 
-def _informative(candidates: Sequence[Candidate], turn: int) -> Iterator[Offer]:
-    """Yields offers for each reason in turn, the strongest of each first."""
+def _informative(candidates: Sequence[Candidate], turn: int, lacks: Verdict | None) -> Iterator[Offer]:
+    """Yields offers of the class that is lacking, then for each reason in turn, the strongest of each first."""
+    if lacks is not None:
+        of_class = sorted((c for c in candidates if c.usable), key=lambda c: -c.likely(lacks))
+        yield from (Offer(candidate=candidate, drawn=Drawn.CLASS) for candidate in of_class)
+        known = set(map(id, of_class))
+        candidates = [candidate for candidate in candidates if id(candidate) not in known]
     by_doubt = sorted(candidates, key=lambda c: c.doubt)
     strongest_first = {
         Drawn.MARGIN: by_doubt,

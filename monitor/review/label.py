@@ -17,6 +17,7 @@ class Drawn(StrEnum):
     MARGIN = "margin"  # the answer was rare for its app or, without a reference, the verdict a close call
     RULE = "rule"  # the thesis's rule disagrees with the profile
     JUDGE = "judge"  # the judge disagrees with the profile
+    CLASS = "class"  # by its score it may be of the class that calibration lacks
     PLAN = "plan"  # drawn for the true rate of a period
     RANDOM = "random"  # drawn at random: only these measure how good verdicts are
     CHOSEN = "chosen"  # not offered: a person picked it

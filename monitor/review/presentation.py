@@ -15,6 +15,7 @@ DRAWN_WORDS = {
     Drawn.MARGIN: "it is rare for its app, or a close call",
     Drawn.RULE: "two methods disagree about it",
     Drawn.JUDGE: "the judge disagrees",
+    Drawn.CLASS: "it helps calibration",
     Drawn.PLAN: "it was drawn for the true rate of a period",
     Drawn.RANDOM: "it was drawn at random",
     Drawn.CHOSEN: "a person picked it",

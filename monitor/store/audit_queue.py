@@ -37,7 +37,8 @@ class Kind(StrEnum):
     INTERACTION = "interaction"
     ASSESSMENT = "assessment"  # subject: the interaction's id; its body names the profile
     JUDGEMENT = "judgement"
-    RULES = "rules"
+    RULES = "rules"  # came into force
+    RULES_VERSION = "rules-version"  # a version of the rules was saved
     PROFILE = "profile"
     ACKNOWLEDGE = "acknowledge"
     SILENCE = "silence"
@@ -45,6 +46,7 @@ class Kind(StrEnum):
     LABEL = "label"
     PLAN = "plan"  # answers were drawn to be labelled for a rate
     REFERENCE = "reference"  # usual scores of an app were frozen
+    VERDICTS = "verdicts"  # those of a profile were put in use for stored answers
     ERASURE = "erasure"
     RETENTION = "retention"
     EXPORT = "export"
@@ -52,6 +54,7 @@ class Kind(StrEnum):
     TOKEN = "token"  # noqa: S105  an access token was made or revoked
     BACKFILL = "backfill"  # rows that had bypassed the queue were sealed
     RECOVERY = "recovery"  # from a restored backup; never queued: `monitor.store.audit.recovery` seals it at once
+    POSITIONS = "positions"  # what became of each offset of a partition; see `monitor.store.ledger.positions`
     MISSING = "missing"  # the request to look for rows that bypassed the queue
 
 

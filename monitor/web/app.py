@@ -21,6 +21,7 @@ from monitor.core.errors import MonitorError, Retriable, WrongSettings
 from monitor.store.database import TakesTooLong
 from monitor.web import health
 from monitor.web.alert.configured_rules import ConfiguredRules
+from monitor.web.alert.rules_checks import RulesChecks
 from monitor.web.audit.jobs import LastVerification
 from monitor.web.base.guard import SAFE_METHODS, Forbidden, Guard, NotSignedIn, bearer
 from monitor.web.base.headers import STATIC, SafeHeaders, make_safe
@@ -62,6 +63,7 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
     app.state.readiness = health.Readiness(application.queries.ping)
     app.state.jobs = Jobs(application.now)
     app.state.rules = ConfiguredRules(application)
+    app.state.rules_checks = RulesChecks(application, app.state.jobs, app.state.rules.load)
     app.state.candidates = CandidateCache(application.reviews, application.plans)
     app.state.rendered_reports = RenderedReports(application)
     app.state.verification = LastVerification()

@@ -4,9 +4,11 @@ from fastapi import APIRouter, Depends, Security
 from fastapi.security import HTTPBearer
 
 from monitor.web.alert import api as alert_api
+from monitor.web.alert import api_rules as rules_api
 from monitor.web.alert import api_silences as silence_api
 from monitor.web.alert import list_page as alert_list_page
 from monitor.web.alert import page as alert_page
+from monitor.web.alert import rules_edit_page, rules_page
 from monitor.web.audit import api as audit_api
 from monitor.web.audit import page as audit_page
 from monitor.web.base import api_page
@@ -40,6 +42,8 @@ for page in (
     interaction_list_page,
     interaction_page,
     alert_list_page,
+    rules_page,
+    rules_edit_page,
     alert_page,
     review_page,
     report_page,
@@ -59,6 +63,7 @@ for operations in (
     rates_api,
     alert_api,
     silence_api,
+    rules_api,
     profile_api,
     dead_letter_api,
     report_api,

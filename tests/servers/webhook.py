@@ -39,7 +39,7 @@ class Answer:
     """What a request meets: an HTTP answer, or none at all. With `lost`, it was carried out nevertheless."""
 
     status: int = 200
-    body: str = ""
+    body: str | bytes = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     hang_up: bool = False
     lost: bool = False
@@ -103,7 +103,7 @@ def http_server(respond: Callable[[Request], Answer] = lambda _: Answer()) -> It
             for name, value in said.headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(said.body.encode())
+            self.wfile.write(said.body if isinstance(said.body, bytes) else said.body.encode())
 
         do_GET = do_POST  # noqa: N815  the standard library looks for this name
 

@@ -13,8 +13,8 @@ from monitor.core.model import Probabilities
 class AnswerRow:
     """An interaction with its live assessment; `matches` says whether it shows the signal of the alert.
 
-    `documents` are the ids of the retrieved documents. `topic` is the tag of that name, which `tags` lacks. `question`
-    is None for answers of the baseline that do not match; `answer` is None except for matching answers of the window.
+    `documents` are the ids of the retrieved documents. `topic` is the tag of that name, which `tags` lacks. `qrd` is
+    measured by `embedding_model`. `answer` is None except for matching answers of the window.
     """
 
     id: str
@@ -26,6 +26,8 @@ class AnswerRow:
     probabilities: Probabilities
     rank: float | None = None  # among the usual answers of the app; None without a reference
     reasons: tuple[str, ...] = ()
+    qrd: float | None = None
+    embedding_model: str | None = None
     model: str | None = None
     prompt_version: str | None = None
     topic: str | None = None

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from monitor.alert.explain.finding import Cluster
 from monitor.alert.explain.keywords import telling_words, words
+from monitor.core.proportions import Share, greater
 from monitor.privacy.masking import redact_head, without_findings
 
 MOST = 4
@@ -18,6 +19,7 @@ FEWEST_SHARE = 0.05  # of the matching questions
 FEWEST_BEFORE = 10  # matching questions of the baseline; with fewer, their share is not given
 _ABOVE = 0.25  # of the way from the usual similarity of two questions to the same question
 _LONGEST_EXAMPLE = 200  # characters
+_CHANCE = 0.05  # of a growth that is none
 
 Vectors = NDArray[np.float32]
 
@@ -33,11 +35,12 @@ class ClusterMembers:
 def clusters(
     failing: Sequence[str], vectors: Vectors, *, others: Vectors, before: Vectors, background: Sequence[str]
 ) -> list[ClusterMembers]:
-    """The largest groups of `failing` questions, whose unit vectors are `vectors`, shape (n, d).
+    """The largest groups of `failing` questions that have grown; their unit vectors are `vectors`, shape (n, d).
 
     `others` are vectors of questions whose answers do not match: the usual similarity of two questions decides what
-    counts as similar, since it differs between models. `before` are vectors of matching answers of the baseline.
-    `background` has all other questions of the window, with which words are compared.
+    counts as similar, since it differs between models. `before` are vectors of matching answers of the baseline: a
+    group that had about its share of them is no change, and is left out. With fewer than `FEWEST_BEFORE` that is
+    unknown. `background` has all other questions of the window, with which words are compared.
     """
     if len(failing) < FEWEST:
         return []
@@ -54,6 +57,8 @@ def clusters(
         centre = vectors[members].mean(axis=0)
         nearest = members[int(np.argmax(vectors[members] @ centre))]
         alike = before @ centre >= threshold
+        if len(before) >= FEWEST_BEFORE and not _has_grown(len(members), len(failing), alike):
+            continue
         cluster = Cluster(
             words=telling_words([known[place] for place in members], [*rest, *elsewhere]),
             questions=len(members),
@@ -63,6 +68,12 @@ def clusters(
         )
         found.append(ClusterMembers(cluster=cluster, members=tuple(members)))
     return found
+
+
+def _has_grown(members: int, failing: int, alike_before: NDArray[np.bool_]) -> bool:
+    """Whether a group has a clearly larger share of the failing questions than it had before."""
+    before = Share(matching=int(alike_before.sum()), total=len(alike_before))
+    return greater(Share(matching=members, total=failing), before) <= _CHANCE
 
 
 def _units(vectors: Vectors) -> Vectors:

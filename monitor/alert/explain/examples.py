@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from monitor.alert.explain.answer import AnswerRow
 from monitor.alert.explain.finding import ExampleAnswer
@@ -16,14 +16,20 @@ _READABLE_QUESTION = range(8, 301)
 _READ = 4 * LONGEST  # characters that are masked before the text is cut
 
 
-def telling(window: Sequence[AnswerRow], groups: Sequence[Iterable[int]]) -> list[ExampleAnswer]:
-    """At most `MOST` matching answers of the window: the best of each group in turn, then the best of all.
+def telling(
+    window: Sequence[AnswerRow], groups: Sequence[Iterable[int]], incident: Collection[int]
+) -> list[ExampleAnswer]:
+    """At most `MOST` matching answers of what changed: the best of each group in turn, then the best of all.
 
-    `groups` are indexes into `window`, the most important group first; groups may overlap. The best answer is readable
-    at a glance and is rare for its app; where there is no rank, or the verdict is a refusal, the most certain verdict
-    counts instead. No wording is shown twice.
+    `incident` are the answers that show the cause; without any, those of the groups are shown, and without groups all.
+    Both are indexes into `window`, the most important group first; groups may overlap. The best answer is readable at a
+    glance and is rare for its app; where there is no rank, or the verdict is a refusal, the most certain verdict counts
+    instead. No wording is shown twice.
     """
-    ranked = sorted((place for place, row in enumerate(window) if row.matches), key=lambda at: _rank(window[at]))
+    matching = {place for place, row in enumerate(window) if row.matches}
+    grouped = {place for group in groups for place in group}
+    chosen = matching.intersection(incident) or matching & grouped or matching
+    ranked = sorted(chosen, key=lambda at: _rank(window[at]))
     shown: list[ExampleAnswer] = []
     wordings: set[str] = set()
     for place in _in_turn(ranked, groups):

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from monitor.alert.explain import clusters
 from monitor.alert.explain.answer import AnswerRow
+from monitor.alert.explain.cause import Cause
+from monitor.alert.explain.conclude import conclude
 from monitor.alert.explain.dimensions import dimensions
 from monitor.alert.explain.examples import telling
 from monitor.alert.explain.explanation import Explanation
@@ -39,7 +41,9 @@ def explain(
     """
     window, baseline = sorted(window, key=_place), sorted(baseline, key=_place)
     matches, before = (np.array([row.matches for row in rows], bool) for rows in (window, baseline))
-    compared = lifts(matches, before, dimensions(window, baseline))
+    known = dimensions(window, baseline)
+    compared = lifts(matches, before, known)
+    concluded = conclude(window, baseline, known, lambda texts: _vectors(texts, embed))
     found = _clusters(window, baseline, embed)
     groups = [
         *(each.rows.tolist() for each in compared.found if each.finding.kind is not Kind.AS_BEFORE),
@@ -55,8 +59,28 @@ def explain(
         findings=tuple(_masked(each.finding) for each in compared.found),
         parts=tuple(replace(part, dimension=redact(part.dimension)) for part in compared.parts),
         clusters=tuple(cluster for cluster, _ in found),
-        telling=tuple(telling(window, groups)),
+        telling=tuple(telling(window, groups, concluded.shown_by)),
+        cause=_named(concluded.cause),
     )
+
+
+def _named(cause: Cause) -> Cause:
+    """The cause as it is stored, masked."""
+    return replace(cause, where=_masked_value(cause.where), missing=_masked_value(cause.missing))
+
+
+def _masked_value(named: Value | None) -> Value | None:
+    return None if named is None else Value(dimension=redact(named.dimension), value=redact(named.value))
+
+
+def _vectors(texts: Sequence[str], embed: Embed | None) -> NDArray[np.float32] | None:
+    """None where no embedder is in reach: an explanation is useful without."""
+    if embed is None:
+        return None
+    try:
+        return embed(texts)
+    except (Retriable, Fatal):
+        return None
 
 
 def _masked(finding: Finding) -> Finding:
@@ -75,17 +99,16 @@ def _clusters(
 ) -> list[tuple[Cluster, list[int]]]:
     """The clusters, each with the indexes of its answers in the window."""
     failing = [place for place, row in enumerate(window) if row.matches and _asked(row)]
-    if embed is None or len(failing) < clusters.FEWEST:
+    if len(failing) < clusters.FEWEST:
         return []
     chosen, rest = failing[:MOST_FAILING], failing[MOST_FAILING:]
     good = [question for row in window if not row.matches and (question := _asked(row))]
     earlier = [question for row in baseline if row.matches and (question := _asked(row))][:MOST_BEFORE]
     asked = [_asked(window[place]) for place in chosen]
     texts = [*asked, *good[:MOST_OTHERS], *earlier]
-    try:
-        vectors = embed(texts)
-    except (Retriable, Fatal):
-        return []  # the findings are useful without clusters
+    vectors = _vectors(texts, embed)
+    if vectors is None:
+        return []
     others = len(asked) + len(good[:MOST_OTHERS])
     found = clusters.clusters(
         asked,

@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from monitor.alert.explain.cause import Cause
+from monitor.alert.explain.cause_words import conclusion
 from monitor.alert.explain.finding import Cluster, ExampleAnswer, Finding, Part
 from monitor.alert.explain.sentences import sentences_of
 from monitor.core.model import Json
@@ -31,6 +33,7 @@ class Explanation:
     parts: tuple[Part, ...] = ()
     clusters: tuple[Cluster, ...] = ()
     telling: tuple[ExampleAnswer, ...] = ()
+    cause: Cause | None = None  # None: an earlier release made the explanation
 
     @property
     def rate(self) -> float | None:
@@ -41,6 +44,10 @@ class Explanation:
     def before(self) -> float | None:
         """Share of the baseline's answers that match; None without answers."""
         return self.before_matching / self.before_answers if self.before_answers else None
+
+    def conclusion(self) -> list[str]:
+        """The cause in at most three sentences of one line: which part broke, how sure that is, what would tell."""
+        return conclusion(self.cause, self.telling) if self.cause else []
 
     def sentences(self) -> list[str]:
         """At most five sentences of one line and under 200 characters, most telling first; not escaped."""

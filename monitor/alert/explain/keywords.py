@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from math import log, sqrt
 from unicodedata import normalize
 
+from monitor.core.text.stop_words import STOP_WORDS
 from monitor.core.text.words import STEM
 
 MOST_WORDS = 4
@@ -27,7 +28,7 @@ def telling_words(some: Sequence[Counter[str]], others: Sequence[Counter[str]]) 
     Both are word counts as `words` returns them. The score is the log-odds ratio with an informative Dirichlet prior,
     in standard errors: δ = log (y + α)/(n + α₀ - y - α) of one side minus that of the other, with the variance
     1/(y + α) + 1/(y' + α) and the words of both sides as the prior. Each question counts a word once, so that no single
-    question can name a group by repeating a word. Stop words occur on both sides and drop out. Source: B. Monroe,
+    question can name a group by repeating a word. Stop words name nothing and are left out. Source: B. Monroe,
     M. Colaresi and K. Quinn, Fightin' words, Political Analysis 16 (2008), 372-403, equations 16 and 22.
     """
     here, there = _questions_with(some), _questions_with(others)
@@ -66,7 +67,7 @@ def _stem(word: str) -> str:
 
 
 def _questions_with(questions: Sequence[Counter[str]]) -> Counter[str]:
-    return Counter(stem for question in questions for stem in {_stem(word) for word in question})
+    return Counter(stem for question in questions for stem in {_stem(word) for word in question.keys() - STOP_WORDS})
 
 
 def _forms(questions: Sequence[Counter[str]]) -> dict[str, str]:

@@ -55,22 +55,22 @@ def _finding(finding: Finding, shown: str, rise: float | None) -> str:
     named = " = ".join(map(value_phrase, finding.values[:2]))
     more = len(finding.values) - 2
     named += f" (and {more} more that coincide)" if more > 0 else ""
-    return f"{named}: {_percent(finding.rate)} {shown}{_compared(finding)}{_owed(finding, rise)}."
+    return f"{named}: {percent(finding.rate)} {shown}{_compared(finding)}{_owed(finding, rise)}."
 
 
 def _compared(f: Finding) -> str:
-    elsewhere = f", {_percent(f.elsewhere)} elsewhere"
-    share = f"{_percent(f.share)} of the answers"
+    elsewhere = f", {percent(f.elsewhere)} elsewhere"
+    share = f"{percent(f.share)} of the answers"
     if f.kind is Kind.NEW:
         return f"{elsewhere}; new, {share}"
     if f.before_rate is None or f.before_elsewhere is None or f.before_share is None:
         return f"{elsewhere}; {share}"
     if f.kind is Kind.MIX:
-        shift = f"{share} now, {_percent(f.before_share)} before"
-        return f" ({_percent(f.before_rate)} before){elsewhere}; traffic has shifted: {shift}"
+        shift = f"{share} now, {percent(f.before_share)} before"
+        return f" ({percent(f.before_rate)} before){elsewhere}; traffic has shifted: {shift}"
     if f.kind is Kind.AS_BEFORE:
-        return f"{elsewhere}; as before ({_percent(f.before_rate)} and {_percent(f.before_elsewhere)})"
-    return f" ({_percent(f.before_rate)} before){elsewhere}"
+        return f"{elsewhere}; as before ({percent(f.before_rate)} and {percent(f.before_elsewhere)})"
+    return f" ({percent(f.before_rate)} before){elsewhere}"
 
 
 def _owed(finding: Finding, rise: float | None) -> str:
@@ -78,7 +78,7 @@ def _owed(finding: Finding, rise: float | None) -> str:
         return ""
     if finding.owed >= _WHOLE * rise:
         return "; this explains the whole rise"
-    return f"; this explains {_percent(finding.owed / rise)} of the rise"
+    return f"; this explains {percent(finding.owed / rise)} of the rise"
 
 
 def _nothing(rate: float | None, before: float | None, looked_at: int, shown: str, *, found: bool) -> str:
@@ -87,17 +87,17 @@ def _nothing(rate: float | None, before: float | None, looked_at: int, shown: st
         return "Nothing can be compared: the window has no answers."
     if not looked_at:
         return f"Nothing can be compared: too few answers to tell one {dimensions} from another."
-    earlier = "" if before is None else f" ({_percent(before)} before)"
+    earlier = "" if before is None else f" ({percent(before)} before)"
     verb = "explains the change" if found else "stands out"
-    return f"No {dimensions} {verb} among {looked_at} compared values: {_percent(rate)} {shown}{earlier} overall."
+    return f"No {dimensions} {verb} among {looked_at} compared values: {percent(rate)} {shown}{earlier} overall."
 
 
 def _cluster(cluster: Cluster) -> str:
-    before = "" if cluster.before_share is None else f" ({_percent(cluster.before_share)} before)"
+    before = "" if cluster.before_share is None else f" ({percent(cluster.before_share)} before)"
     words = ", ".join(map(word_phrase, cluster.words))
     about = f"are about {words}" if words else "are alike"
     example = _cut(plain(cluster.example), _EXAMPLE)
-    return f"{_percent(cluster.share)} of the failing questions{before} {about}: “{example}”"
+    return f"{percent(cluster.share)} of the failing questions{before} {about}: “{example}”"
 
 
 def value_phrase(value: Value) -> str:
@@ -126,6 +126,6 @@ def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """Whole percents, with one decimal below 10 %."""
     return f"{share * 100:.1f} %" if 0 < share < _TENTHS_BELOW else f"{share * 100:.0f} %"

@@ -1,4 +1,4 @@
-"""Describes an alert beyond its figures: what changed, examples of bad answers, and the course of the signal."""
+"""Describes an alert beyond its figures: its cause, what changed, examples of bad answers, the course of the signal."""
 
 from __future__ import annotations
 
@@ -74,6 +74,7 @@ class Describer:
         explanation = explain(*rows, signal=shown, embed=self.embed)
         self.explanations.save(alert, explanation, now)
         return Description(
+            cause=tuple(explanation.conclusion()),
             changes=tuple(explanation.sentences()),
             examples=tuple(self._example(shown) for shown in explanation.telling[:MAX_EXAMPLES]),
             course=course,

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from monitor.alert.notification import SEVERITIES, Description, News, NotifiedAlert, Status
-from monitor.alert.rule import Grouping
+from monitor.alert.notification import SEVERITIES, Description, News, NotifiedAlert
+from monitor.alert.notify.escalate import escalated, notified_since, unacknowledged_for
+from monitor.alert.notify.notified import STATUSES, notified_alert
+from monitor.alert.rule import Grouping, Rule
 from monitor.alert.silence import Inhibition, Silence, all_match, silencing
 from monitor.alert.state import Alert, State, digest_of, episode_of
 from monitor.alert.window import gone_by
@@ -53,6 +55,7 @@ class Flush:
     over: bool = False
     pages: bool = False
     by: str | None = None
+    escalated_after: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,22 +65,19 @@ class _Member:
     alert: NotifiedAlert
     silence: Silence | None = None
     inhibited: bool = False
+    muted: bool = False
 
     @property
     def active(self) -> bool:
         return self.alert.status != "resolved"
 
+    def notified(self, at: datetime | None) -> _Member:
+        """The member, notified first at that time."""
+        return replace(self, alert=replace(self.alert, notified_at=at))
+
     @property
     def quiet(self) -> bool:
-        return self.inhibited or self.silence is not None
-
-
-_STATUS: Mapping[State, Status] = {
-    State.FIRING: "firing",
-    State.NO_DATA: "no_data",
-    State.ERROR: "error",
-    State.RESOLVED: "resolved",
-}
+        return self.inhibited or self.muted or self.silence is not None
 
 
 def plan(
@@ -88,27 +88,34 @@ def plan(
     grouping: Grouping,
     silences: Sequence[Silence] = (),
     inhibitions: Sequence[Inhibition] = (),
+    rules: Sequence[Rule] = (),
     resend: Mapping[str, timedelta] | None = None,
     backlog: Collection[Key] = (),
 ) -> list[Flush]:
     """The notifications to make at `now`, at most one for each group, in no particular order.
 
-    `alerts` has all active and resolved alerts. `resend` maps receivers that forget an alert unless it is repeated to
-    how often to repeat it. `backlog` has the groups whose last notification still waits to be sent, so that repeating
-    it would only lengthen the queue.
+    `alerts` has all active and resolved alerts; `rules` say who is notified later, and when nobody is. `resend` maps
+    receivers that forget an alert unless it is repeated to how often to repeat it. `backlog` has the groups whose last
+    notification still waits to be sent, so that repeating it would only lengthen the queue.
     """
     known: dict[Key, AlertGroup] = {(group.receiver, group.key): group for group in groups}
     # an alert stays in the group that first sent it until it is over, even if the grouping changes
     homes = {(g.receiver, identity): key for key, g in known.items() for identity in g.said}
+    told: dict[str, dict[str, NotifiedAlert]] = {}
+    for (receiver, identity), key in homes.items():
+        told.setdefault(identity, {})[receiver] = known[key].said[identity]
+    by_name = {rule.name: rule for rule in rules}
     members: dict[Key, list[_Member]] = {}
     labels: dict[Key, Mapping[str, str]] = {}
-    for alert, member in _members(alerts, silences, inhibitions, now):
+    for alert, member in _members(alerts, silences, inhibitions, by_name, now):
         shared = {name: value for name in grouping.by if (value := alert.matched.get(name))}
-        for receiver in alert.receivers:
+        later = escalated(alert, by_name.get(alert.rule), told.get(alert.fingerprint, {}), now)
+        for receiver in dict.fromkeys((*alert.receivers, *later)):
             home = homes.pop((receiver, alert.fingerprint), None)
             key = home or (receiver, digest_of([receiver, shared]))
             labels[key] = shared
-            members.setdefault(key, []).append(member)
+            addressed = replace(member.alert, escalated_after=later.get(receiver))
+            members.setdefault(key, []).append(replace(member, alert=addressed))
     # a sent alert that is missing is over: it is pending again, or fires for other receivers
     for (_, identity), key in homes.items():
         over = replace(known[key].said[identity], status="resolved", resolved_at=now, silenced_until=None)
@@ -130,7 +137,11 @@ def plan(
 
 
 def _members(
-    alerts: Sequence[Alert], silences: Sequence[Silence], inhibitions: Sequence[Inhibition], now: datetime
+    alerts: Sequence[Alert],
+    silences: Sequence[Silence],
+    inhibitions: Sequence[Inhibition],
+    rules: Mapping[str, Rule],
+    now: datetime,
 ) -> Iterator[tuple[Alert, _Member]]:
     firing = [alert for alert in alerts if alert.state is State.FIRING]
     sources = [
@@ -140,24 +151,31 @@ def _members(
         if all_match(inhibition.source, source.matched)
     ]
     for alert in alerts:
-        if alert.state in _STATUS:
+        if alert.state in STATUSES:
             inhibited = any(
                 inhibition.holds(source.matched, alert.matched)
                 for inhibition, source in sources
                 if source.fingerprint != alert.fingerprint
             )
             silence = silencing(silences, alert.matched, now)
-            yield alert, _Member(alert=notified_alert(alert, silence), silence=silence, inhibited=inhibited)
+            muted = alert.rule in rules and rules[alert.rule].mute.why(now) is not None
+            notified = notified_alert(alert, silence)
+            yield alert, _Member(alert=notified, silence=silence, inhibited=inhibited, muted=muted)
 
 
 def _continued(
     group: AlertGroup, members: Sequence[_Member], grouping: Grouping, now: datetime, resend: timedelta | None
 ) -> Flush | None:
-    sent = {m.alert.fingerprint: m for m in members if m.alert.fingerprint in group.said}
-    fresh = [m for m in members if m.alert.fingerprint not in group.said and m.active and not m.quiet]
+    sent = {
+        identity: m.notified(notified_since(group.said[identity], m.alert, now))
+        for m in members
+        if (identity := m.alert.fingerprint) in group.said
+    }
+    fresh = [m.notified(now) for m in members if m.alert.fingerprint not in group.said and m.active and not m.quiet]
     over = not fresh and not any(m.active for m in sent.values())
     news, by = _news(group, sent, fresh, over=over, grouping=grouping, now=now)
-    pages = news == "repeated" or (news == "changed" and _calls(sent.values(), fresh))
+    escalation = unacknowledged_for(m.alert for m in fresh) if news == "changed" else None
+    pages = news == "repeated" or (news == "changed" and (escalation is not None or _calls(sent.values(), fresh)))
     if news is None and resend is not None and not over and gone_by(group.told_at, now) >= resend:
         news = "repeated"
     if news is None:
@@ -172,7 +190,9 @@ def _continued(
         said = {m.alert.fingerprint: m.alert for m in shown if m.active}
     paged_at = now if pages else group.paged_at
     after = replace(group, number=group.number + 1, told_at=told_at, paged_at=paged_at, said=said)
-    return Flush(group=after, news=news, alerts=_in_order(shown), over=over, pages=pages, by=by)
+    return Flush(
+        group=after, news=news, alerts=_in_order(shown), over=over, pages=pages, by=by, escalated_after=escalation
+    )
 
 
 def _calls(sent: Iterable[_Member], fresh: Sequence[_Member]) -> bool:
@@ -186,7 +206,7 @@ def _calls(sent: Iterable[_Member], fresh: Sequence[_Member]) -> bool:
 def _first(
     key: Key, labels: Mapping[str, str], members: Sequence[_Member], grouping: Grouping, now: datetime
 ) -> Flush | None:
-    shown = [m for m in members if m.active and not m.quiet]
+    shown = [m.notified(now) for m in members if m.active and not m.quiet]
     first = min((m.alert.fired_at for m in shown), default=None)
     if first is None or gone_by(first, now) < grouping.wait:
         return None
@@ -201,7 +221,13 @@ def _first(
         paged_at=now,
         said={m.alert.fingerprint: m.alert for m in shown},
     )
-    return Flush(group=group, news="firing", alerts=_in_order(shown), pages=True)
+    return Flush(
+        group=group,
+        news="firing",
+        alerts=_in_order(shown),
+        pages=True,
+        escalated_after=unacknowledged_for(m.alert for m in shown),
+    )
 
 
 def _news(
@@ -242,42 +268,3 @@ def _in_order(members: Sequence[_Member]) -> tuple[NotifiedAlert, ...]:
         return not member.active, SEVERITIES.index(member.alert.severity), member.alert.fired_at
 
     return tuple(member.alert for member in sorted(members, key=order))
-
-
-def described(alert: Alert, silence: Silence | None = None) -> NotifiedAlert:
-    """The alert as messages describe it; a pending one as if it fired."""
-    if alert.state in (State.PENDING, State.INACTIVE):
-        alert = replace(alert, state=State.FIRING)
-    return notified_alert(alert, silence)
-
-
-def notified_alert(alert: Alert, silence: Silence | None) -> NotifiedAlert:
-    """The alert as a notification sends it, under `silence` if one holds; it is active or resolved."""
-    finite = (alert.lower > float("-inf"), alert.upper < float("inf"))
-    return NotifiedAlert(
-        fingerprint=alert.fingerprint,
-        episode=alert.episode,
-        rule=alert.rule,
-        signal=alert.signal,
-        method=alert.method,
-        labels=alert.labels,
-        annotations=alert.annotations,
-        severity=alert.severity,
-        status=_STATUS[alert.state],
-        unit=alert.unit,
-        value=alert.value,
-        lower=alert.lower if finite[0] else None,
-        upper=alert.upper if finite[1] else None,
-        bound=alert.bound,
-        below=alert.below,
-        samples=alert.samples,
-        window=alert.window,
-        detail=alert.detail,
-        started_at=alert.active_since,
-        fired_at=alert.fired_at or alert.active_since,
-        resolved_at=alert.resolved_at if alert.state is State.RESOLVED else None,
-        acknowledged_by=alert.acknowledged_by,
-        silenced_until=silence.ends_at if silence is not None and alert.state.active else None,
-        note=alert.note,
-        quiet_since=alert.quiet_since,
-    )

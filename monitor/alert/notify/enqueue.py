@@ -53,6 +53,7 @@ def dispatch(
         grouping=rules.grouping,
         silences=outbox.silences(now),
         inhibitions=rules.inhibitions,
+        rules=rules.rules,
         resend=resend,
         backlog=outbox.backlog(),
     )
@@ -101,7 +102,9 @@ def _notification(flush: Flush, link: Link, now: datetime) -> Notification:
         alerts=flush.alerts,
         at=now,
         pages=flush.pages,
+        escalated_after=flush.escalated_after,
         by=flush.by,
+        cause=description.cause,
         changes=description.changes,
         examples=description.examples,
         course=description.course,

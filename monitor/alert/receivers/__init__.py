@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from monitor.alert.ports import Receiver
-from monitor.alert.receivers import alertmanager, console, email, pagerduty, webhook
+from monitor.alert.receivers import alertmanager, console, email, pagerduty, teams, webhook
 from monitor.alert.receivers.receiver import Builder, Draw
 from monitor.alert.receivers.slack import bot as slack
 from monitor.core.settings.load import Settings
@@ -18,6 +18,7 @@ RECEIVERS: Mapping[str, Builder] = {
     "slack": slack.from_settings,
     "alertmanager": alertmanager.from_settings,
     "pagerduty": pagerduty.from_settings,
+    "teams": teams.from_settings,
     "webhook": webhook.from_settings,
     "email": email.from_settings,
 }

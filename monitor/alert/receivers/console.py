@@ -43,7 +43,7 @@ class Console(Receiver):
         """
         stream = self._stream or sys.stderr
         if self._stream is None and not stream.isatty():
-            notification = replace(notification, changes=(), examples=())
+            notification = replace(notification, cause=(), changes=(), examples=())
         # an ASCII stream, as under cron, must still take a question in Chinese
         encoding = stream.encoding or "utf-8"
         text = render(notification).encode(encoding, "replace").decode(encoding)

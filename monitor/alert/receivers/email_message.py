@@ -57,6 +57,9 @@ def html_of(notification: Notification, *, chart_id: str | None = None) -> str:
     ]
     if notification.instead_of:
         parts.insert(2, f"<p>Sent here instead of to {_line(notification.instead_of)}</p>")
+    if notification.cause:
+        conclusion, *more = map(_line, notification.cause)
+        parts.insert(1, "<br>".join([f"<p><strong>{conclusion}</strong>", *more]) + "</p>")
     if chart_id is not None:
         parts.append(f'<p><img src="cid:{escape(chart_id)}" alt="The signal over time" style="max-width:100%"></p>')
     if notification.changes:
@@ -66,7 +69,7 @@ def html_of(notification: Notification, *, chart_id: str | None = None) -> str:
         parts.append(f"<h3>Examples</h3><ol>{''.join(map(_example, notification.examples))}</ol>")
     links = [
         (notification.url, "Open in monitor"),
-        (notification.leading.annotations.get("runbook"), "Runbook"),
+        (notification.runbook, "Runbook"),
     ]
     if shown := [link for url, text in links if (link := _link(url, text))]:
         parts.append(f"<p>{' · '.join(shown)}</p>")

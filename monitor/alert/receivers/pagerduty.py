@@ -97,7 +97,7 @@ def events_of(notification: Notification) -> list[dict[str, Json]]:
 
 def _trigger(notification: Notification, alert: NotifiedAlert) -> dict[str, Json]:
     if alert != notification.leading:  # what changed and the examples belong to the leading alert
-        notification = replace(notification, changes=(), examples=(), url=None)
+        notification = replace(notification, cause=(), changes=(), examples=(), url=None)
     notification = replace(notification, alerts=(alert,))
     payload: dict[str, Json] = {
         "summary": shortened(f"{title(notification)} ({figure(alert)})", _SUMMARY),
@@ -115,7 +115,8 @@ def _trigger(notification: Notification, alert: NotifiedAlert) -> dict[str, Json
 
 
 def _details(notification: Notification) -> dict[str, Json]:
-    details = _alert(notification.leading)
+    lead: dict[str, Json] = {"cause": [shortened(sentence, _LONG) for sentence in notification.cause]}
+    details = {**(lead if notification.cause else {}), **_alert(notification.leading)}
     if notification.instead_of:
         details["instead_of"] = shortened(notification.instead_of, _LONG)
     if notification.changes:
@@ -146,6 +147,6 @@ def _alert(alert: NotifiedAlert) -> dict[str, Json]:
 
 
 def _links(notification: Notification) -> list[Json]:
-    links = [(notification.url, "Open in monitor"), (notification.leading.annotations.get("runbook"), "Runbook")]
+    links = [(notification.url, "Open in monitor"), (notification.runbook, "Runbook")]
     links += [(example.url, f"Example {n}") for n, example in enumerate(notification.examples, start=1)]
     return [{"href": url, "text": text} for target, text in links if (url := http_url(target))]

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from monitor.alert.figures import figure
 from monitor.alert.notification import Notification, NotifiedAlert
-from monitor.alert.wording import facts, labels_of, why
+from monitor.alert.wording import escalated_words, facts, http_url, labels_of, why
 from monitor.core.text.plain import shortened
 
 _MAX_NAME, _MAX_LABEL, _MAX_ANNOTATION = 100, 1_000, 4_000
@@ -25,14 +25,19 @@ def label_set(alert: NotifiedAlert) -> dict[str, str]:
 
 
 def annotation_set(alert: NotifiedAlert, notification: Notification) -> dict[str, str]:
-    """The rule's annotations, a default `summary`, the figures; for the leading alert also changes and examples."""
+    """The rule's annotations, a default `summary`, the figures; for the leading alert also cause, changes, examples."""
+    runbook = http_url(alert.annotations.get("runbook"))
     annotations = {
         "summary": figure(alert),
+        **({"runbook_url": runbook} if runbook else {}),  # the name that Prometheus's own alerts use
         **named(alert.annotations, limit=_MAX_ANNOTATION),
+        **({"escalated": escalated_words(alert.escalated_after)} if alert.escalated_after else {}),
         "figures": "; ".join(f"{name}: {value}" for name, value in facts(alert)),
     }
     if alert is not notification.leading:
         return annotations
+    if notification.cause:
+        annotations["cause"] = " ".join(shortened(sentence, _MAX_LABEL) for sentence in notification.cause)
     if notification.changes:
         annotations["changes"] = " ".join(shortened(change, _MAX_LABEL) for change in notification.changes)
     for number, example in enumerate(notification.examples, start=1):

@@ -26,6 +26,7 @@ def trial(receiver: str, now: datetime, *, url: str | None = None) -> tuple[Noti
         group_labels={"app": "test"},
         alerts=(alert,),
         at=now,
+        cause=("No part stands out: this is a test.",),
         changes=("This is a test: `monitor alerts test` sends it.",),
         examples=(
             Example(

@@ -18,6 +18,7 @@ def render(notification: Notification) -> str:
     if notification.instead_of:
         lines.append(f"  Sent here instead of to {shortened(notification.instead_of, _MAX_NOTE)}")
     alone = len(notification.alerts) == 1
+    lines[1:1] = [f"  {shortened(sentence, _MAX_NOTE)}" for sentence in notification.cause]
     for number, alert in enumerate(notification.alerts[:MAX_ALERTS], start=1):
         if not alone:
             lines.append(f"  Alert {number}: {shortened(name_of(alert), _MAX_NAME)}, {alert.status.replace('_', ' ')}")

@@ -128,18 +128,23 @@ def payload_of(notification: Notification, *, external_url: str) -> dict[str, Js
 
 
 def _ours(notification: Notification, shown: tuple[NotifiedAlert, ...]) -> dict[str, Json]:
+    escalated = notification.escalated_after
     return {
         "episode": notification.episode,
         "number": notification.number,
         "news": notification.news,
         "pages": notification.pages,
         "by": shortened(notification.by, _SHORT) if notification.by else None,
+        "escalated_after_seconds": escalated.total_seconds() if escalated else None,
         "instead_of": shortened(notification.instead_of, _SHORT) if notification.instead_of else None,
         "at": timestamp(notification.at),
         "severity": notification.severity,
         "title": shortened(title(notification), _SHORT),
         "line": shortened(news_line(notification), _SHORT),
         "url": http_url(notification.url),
+        "owner": shortened(notification.owner, _SHORT) if notification.owner else None,
+        "runbook": shortened(notification.runbook, _SHORT) if notification.runbook else None,
+        "cause": [shortened(sentence, _SHORT) for sentence in notification.cause],
         "changes": [shortened(change, _SHORT) for change in notification.changes],
         "examples": [_example(example) for example in notification.examples],
         "alerts": [_measured(alert) for alert in shown],

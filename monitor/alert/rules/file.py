@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic import ValidationError
 
 from monitor.alert.methods import METHODS
 from monitor.alert.methods.method import Method, WrongParameter
 from monitor.alert.rule import Rule, RuleSet
-from monitor.alert.rules.form import KEYS, RuleForm, RulesForm
+from monitor.alert.rules.between import Problem, problems_between
+from monitor.alert.rules.form import KEYS, Intervals, RuleForm, RulesForm
 from monitor.alert.rules.marked_yaml import InvalidYaml, MarkedYaml, parse_yaml
-from monitor.alert.rules.parameters import UNKNOWN_KEY, KeyPath, WrongParameters, parse_parameters
+from monitor.alert.rules.parameters import UNKNOWN_KEY, WrongParameters, parse_parameters
 from monitor.core.errors import WrongSettings
 
 DEFAULT_RULES = "default_rules.yaml"
-Problem: TypeAlias = tuple[KeyPath, str]
 
 
-def load_rules(path: Path | None, *, receivers: Collection[str]) -> RuleSet:
-    """The rules of the file at `path`, or the default rules; `receivers` are the names of the configured receivers.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedProblem:
+    """What is wrong at a place of the text; line and column count from 1."""
+
+    line: int
+    column: int
+    sentence: str
+
+
+class WrongRules(WrongSettings):
+    """The text of rules is wrong; the message has one line for each problem."""
+
+    def __init__(self, name: str, problems: Sequence[MarkedProblem]) -> None:
+        super().__init__("\n".join(f"{name}:{each.line}:{each.column}: {each.sentence}" for each in problems))
+        self.problems = tuple(problems)
+
+
+def load_rules(path: Path | None, *, receivers: Collection[str], docs_url: str | None = None) -> RuleSet:
+    """The rules of the file at `path`, or the default rules.
+
+    `receivers` are the names of the configured receivers. A runbook that is a page of the documentation becomes a link
+    under `docs_url`, and stays a text without it.
 
     Raises:
         WrongSettings: the file cannot be read or is wrong; the message has one line for each error.
     """
-    return parse_rules(read_rules(path), name=DEFAULT_RULES if path is None else str(path), receivers=receivers)
+    name = DEFAULT_RULES if path is None else str(path)
+    return parse_rules(read_rules(path), name=name, receivers=receivers, docs_url=docs_url)
 
 
 def read_rules(path: Path | None) -> str:
@@ -46,21 +68,28 @@ def read_rules(path: Path | None) -> str:
         raise WrongSettings(f"{path}: cannot read the alert rules: {error}") from None
 
 
-def parse_rules(text: str, *, name: str, receivers: Collection[str]) -> RuleSet:
-    """Like `load_rules`, but from text; messages call the file `name`."""
+def parse_rules(text: str, *, name: str, receivers: Collection[str], docs_url: str | None = None) -> RuleSet:
+    """Like `load_rules`, but from text; messages call the file `name`.
+
+    Raises:
+        WrongRules: the text is wrong.
+    """
     try:
         document = parse_yaml(text)
     except InvalidYaml as error:
-        raise WrongSettings(f"{name}:{error.mark.line}:{error.mark.column}: {error.problem}") from None
+        mark = error.mark
+        problem = MarkedProblem(line=mark.line, column=mark.column, sentence=error.problem)
+        raise WrongRules(name, [problem]) from None
     try:
         form = RulesForm.model_validate(document.value)
     except ValidationError as error:
         raise _wrong(name, document, [_problem(e) for e in error.errors(include_url=False)]) from None
-    problems = _problems_between(form, receivers)
+    problems = problems_between(form, receivers)
+    intervals = form.intervals
     rules: list[Rule] = []
     for index, entry in enumerate(form.rules):
         try:
-            rules.append(_rule(entry))
+            rules.append(_rule(entry, intervals, docs_url))
         except WrongParameters as error:
             problems += [(("rules", index, *path), problem) for path, problem in error.problems]
     if problems:
@@ -73,7 +102,7 @@ def parse_rules(text: str, *, name: str, receivers: Collection[str]) -> RuleSet:
     )
 
 
-def _rule(entry: RuleForm) -> Rule:
+def _rule(entry: RuleForm, intervals: Intervals, docs_url: str | None) -> Rule:
     signal = entry.signal
     kind: type[Method] = METHODS[entry.chosen_method]
     if signal.kind not in kind.takes:
@@ -92,23 +121,8 @@ def _rule(entry: RuleForm) -> Rule:
     ]
     if problems:
         raise WrongParameters(problems)
-    return entry.rule(method)
-
-
-def _problems_between(form: RulesForm, receivers: Collection[str]) -> list[Problem]:
-    """Problems that no single value shows: repeated rule names, receivers that are not configured."""
-    problems: list[Problem] = []
-    names: set[str] = set()
-    for index, entry in enumerate(form.rules):
-        if entry.name in names:
-            problems.append((("rules", index, "name"), f"another rule is already named {entry.name!r}"))
-        names.add(entry.name)
-        for place, receiver in enumerate(entry.receivers or ()):
-            if receiver not in receivers:
-                known = ", ".join(sorted(receivers)) or "none"
-                problem = f"receiver {receiver!r} is not configured; configured: {known}"
-                problems.append((("rules", index, "receivers", place), problem))
-    return problems
+    known = {name: intervals.get(name, ()) for name in (*entry.mute_time_intervals, *entry.active_time_intervals)}
+    return entry.rule(method, known, docs_url=docs_url)
 
 
 def _problem(error: Any) -> Problem:
@@ -125,12 +139,10 @@ def _problem(error: Any) -> Problem:
     return path, error["msg"].removeprefix("Value error, ")
 
 
-def _wrong(name: str, document: MarkedYaml, problems: list[Problem]) -> WrongSettings:
-    lines = []
-    marked = [
-        (document.mark(path, of_key=problem.startswith(UNKNOWN_KEY)), path, problem) for path, problem in problems
-    ]
-    for mark, path, problem in sorted(marked, key=lambda entry: (entry[0].line, entry[0].column)):
+def _wrong(name: str, document: MarkedYaml, problems: list[Problem]) -> WrongRules:
+    marked = []
+    for path, problem in problems:
+        mark = document.mark(path, of_key=problem.startswith(UNKNOWN_KEY))
         where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".") or "file"
-        lines.append(f"{name}:{mark.line}:{mark.column}: {where}: {problem}")
-    return WrongSettings("\n".join(lines))
+        marked.append(MarkedProblem(line=mark.line, column=mark.column, sentence=f"{where}: {problem}"))
+    return WrongRules(name, sorted(marked, key=lambda each: (each.line, each.column)))

@@ -1,21 +1,27 @@
-"""The pydantic models of a rules file; `parameters.py` reads the parameters of the methods."""
+"""The pydantic models of a rules file; `parameters.py` reads the parameters of the methods, `times.py` times."""
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Annotated, Any
+import re
+from collections.abc import Mapping
+from datetime import UTC, timedelta, tzinfo
+from typing import Annotated, Any, Self, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, model_validator
 
 from monitor.alert.methods import METHODS
 from monitor.alert.methods.method import Method
+from monitor.alert.mute import MuteTimes, Range, TimeInterval
 from monitor.alert.notification import Severity
-from monitor.alert.rule import LATENESS, Grouping, Rule, WhenError, WhenNoData
+from monitor.alert.rule import LATENESS, Grouping, Rule, Step, WhenError, WhenNoData
+from monitor.alert.rules import times
 from monitor.alert.rules.parameters import duration
 from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, NAMES, Label, Signal, SignalKind
 from monitor.alert.silence import Inhibition, Matcher, parse_matcher
+from monitor.alert.wording import http_url
 
 _METHOD_OF = {SignalKind.NO_DATA: "absence", SignalKind.RANKS: "shift", SignalKind.TRUE_RATE: "rate"}
+_PAGE = re.compile(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*(?:#[\w-]+)?")
 _TAKEN = (*ANSWER_LABELS, *INGEST_LABELS, "rule", "severity", "alertname")
 
 
@@ -80,6 +86,20 @@ def _at_least_a_minute(length: timedelta) -> timedelta:
     return length
 
 
+def _runbook(text: str) -> str:
+    if http_url(text) is None and _PAGE.fullmatch(text) is None:
+        raise ValueError(
+            "must be an http or https URL, or a page of the documentation such as docs/on-call/runbooks.md#true-rate"
+        )
+    return text
+
+
+def _a_minute(length: timedelta) -> timedelta:
+    if length < timedelta(minutes=1):
+        raise ValueError("must be 1m or longer: somebody needs the time to acknowledge")
+    return length
+
+
 _Text = Annotated[str, Field(min_length=1, max_length=2_000), AfterValidator(_storable)]
 _Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_storable), AfterValidator(_one_line)]
 _Texts = Annotated[list[_Text], BeforeValidator(_listed), Field(min_length=1), AfterValidator(_without_repeats)]
@@ -87,7 +107,16 @@ _By = Annotated[list[Label], BeforeValidator(_listed), AfterValidator(_without_r
 _Names = Annotated[list[_Name], BeforeValidator(_listed), AfterValidator(_without_repeats)]
 _Duration = Annotated[timedelta, PlainValidator(duration)]
 _Signal = Annotated[Signal, PlainValidator(_signal)]
+_Weekdays = Annotated[Range, PlainValidator(times.weekdays)]
+_DaysOfMonth = Annotated[Range, PlainValidator(times.days_of_month)]
+_Months = Annotated[Range, PlainValidator(times.months)]
+_Years = Annotated[Range, PlainValidator(times.years)]
+_MinuteOfDay = Annotated[int, PlainValidator(times.minute_of_day)]
+_Location = Annotated[tzinfo, PlainValidator(times.location)]
 _Matchers = Annotated[list[Annotated[Matcher, PlainValidator(_matcher)]], BeforeValidator(_listed), Field(min_length=1)]
+
+
+Intervals: TypeAlias = Mapping[str, tuple[TimeInterval, ...]]  # by name
 
 
 class _Form(BaseModel):
@@ -113,6 +142,49 @@ class InhibitForm(_Form):
         return Inhibition(source=tuple(self.source), target=tuple(self.target), equal=tuple(self.equal))
 
 
+class TimesForm(_Form):
+    start_time: _MinuteOfDay
+    end_time: _MinuteOfDay
+
+    @model_validator(mode="after")
+    def _ends_later(self) -> Self:
+        if self.end_time <= self.start_time:
+            raise ValueError("end_time must be later than start_time: write a night as two, to 24:00 and from 00:00")
+        return self
+
+
+class IntervalForm(_Form):
+    times: list[TimesForm] = Field(default_factory=list)
+    weekdays: list[_Weekdays] = Field(default_factory=list)
+    days_of_month: list[_DaysOfMonth] = Field(default_factory=list)
+    months: list[_Months] = Field(default_factory=list)
+    years: list[_Years] = Field(default_factory=list)
+    location: _Location = UTC
+
+    def interval(self) -> TimeInterval:
+        return TimeInterval(
+            times=tuple((span.start_time, span.end_time) for span in self.times),
+            weekdays=tuple(self.weekdays),
+            days_of_month=tuple(self.days_of_month),
+            months=tuple(self.months),
+            years=tuple(self.years),
+            location=self.location,
+        )
+
+
+class NamedIntervalsForm(_Form):
+    name: _Name
+    time_intervals: Annotated[list[IntervalForm], Field(min_length=1)]
+
+
+class StepForm(_Form):
+    after: Annotated[_Duration, AfterValidator(_a_minute)]
+    receivers: _Texts
+
+    def step(self) -> Step:
+        return Step(after=self.after, receivers=tuple(self.receivers))
+
+
 class RuleForm(_Form):
     """The fields of `Rule`. Other keys are parameters of the method."""
 
@@ -132,6 +204,11 @@ class RuleForm(_Form):
     labels: Annotated[dict[_Name, _Text], AfterValidator(_own_labels)] = Field(default_factory=dict)
     annotations: dict[_Name, _Text] = Field(default_factory=dict)
     receivers: _Texts | None = None
+    escalation: list[StepForm] = Field(default_factory=list)
+    runbook: Annotated[_Text, AfterValidator(_runbook)] | None = None
+    owner: _Name | None = None
+    mute_time_intervals: _Names = Field(default_factory=list)
+    active_time_intervals: _Names = Field(default_factory=list)
 
     @property
     def chosen_method(self) -> str:
@@ -143,7 +220,9 @@ class RuleForm(_Form):
         """The keys that belong to the method."""
         return dict(self.model_extra or {})
 
-    def rule(self, method: Method) -> Rule:
+    def rule(self, method: Method, intervals: Intervals, *, docs_url: str | None) -> Rule:
+        """The rule; a runbook that is a page of the documentation is looked for under `docs_url`."""
+        is_page = self.runbook is not None and http_url(self.runbook) is None
         return Rule(
             name=self.name,
             signal=self.signal,
@@ -159,6 +238,13 @@ class RuleForm(_Form):
             labels=self.labels,
             annotations=self.annotations,
             receivers=None if self.receivers is None else tuple(self.receivers),
+            escalation=tuple(step.step() for step in self.escalation),
+            runbook=f"{docs_url.rstrip('/')}/{self.runbook}" if docs_url and is_page else self.runbook,
+            owner=self.owner,
+            mute=MuteTimes(
+                muted={name: intervals[name] for name in self.mute_time_intervals},
+                active={name: intervals[name] for name in self.active_time_intervals},
+            ),
         )
 
 
@@ -170,4 +256,10 @@ class RulesForm(_Form):
 
     grouping: GroupingForm = GroupingForm()
     inhibit: list[InhibitForm] = Field(default_factory=list)
+    time_intervals: list[NamedIntervalsForm] = Field(default_factory=list)
     rules: Annotated[list[RuleForm], Field(min_length=1)]
+
+    @property
+    def intervals(self) -> Intervals:
+        """The named time intervals."""
+        return {named.name: tuple(entry.interval() for entry in named.time_intervals) for named in self.time_intervals}

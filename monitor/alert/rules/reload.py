@@ -7,21 +7,22 @@ from collections.abc import Collection
 from pathlib import Path
 
 from monitor.alert.rule import RuleSet
-from monitor.alert.rules.file import DEFAULT_RULES, parse_rules, read_rules
+from monitor.alert.rules.file import parse_rules, read_rules
 from monitor.core.errors import WrongSettings
 
 log = logging.getLogger(__name__)
 
 
 class WatchedRules:
-    """The current rules of the file at `path`, or the default rules. Not thread-safe.
+    """The current rules of the file at `path`. Not thread-safe.
 
     Raises:
         WrongSettings: the file is wrong at the start. A later error is only logged, once for each new text.
     """
 
-    def __init__(self, path: Path | None, *, receivers: Collection[str]) -> None:
+    def __init__(self, path: Path, *, receivers: Collection[str], docs_url: str | None = None) -> None:
         self._path = path
+        self._docs_url = docs_url
         self._receivers = tuple(receivers)
         text = read_rules(path)
         self._text: str | None = text
@@ -29,8 +30,6 @@ class WatchedRules:
 
     def current(self) -> RuleSet:
         """The rules in the file, or the last valid ones if the file is wrong."""
-        if self._path is None:
-            return self._rules
         text: str | None
         problem = ""
         try:
@@ -52,5 +51,4 @@ class WatchedRules:
         return self._rules
 
     def _parsed(self, text: str) -> RuleSet:
-        name = DEFAULT_RULES if self._path is None else str(self._path)
-        return parse_rules(text, name=name, receivers=self._receivers)
+        return parse_rules(text, name=str(self._path), receivers=self._receivers, docs_url=self._docs_url)

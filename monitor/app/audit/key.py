@@ -28,12 +28,24 @@ def key_at(path: Path, origin: str, *, before_new: Callable[[], None]) -> Signer
                     "created a new audit key: %s. Keep a copy of it, and what `monitor audit key` prints elsewhere",
                     path,
                 )
+    except OSError as error:
+        raise WrongSettings(f"{path}: cannot create the audit key: {error}") from None
+    signer = stored_key(path)
+    if signer.name != origin:
+        raise WrongSettings(f"{path}: is the key of {signer.name}, but MONITOR_AUDIT__ORIGIN is {origin}")
+    return signer
+
+
+def stored_key(path: Path) -> Signer:
+    """The key in a file that exists.
+
+    Raises:
+        WrongSettings: the file cannot be read, others may read it, or it holds no key.
+    """
+    try:
         if path.stat().st_mode & 0o077:
             raise WrongSettings(f"{path}: others may read the audit key: chmod 600 {path}")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise WrongSettings(f"{path}: cannot read or create the audit key: {error}") from None
-    signer = Signer.load(text)
-    if signer.name != origin:
-        raise WrongSettings(f"{path}: is the key of {signer.name}, but MONITOR_AUDIT__ORIGIN is {origin}")
-    return signer
+    return Signer.load(text)

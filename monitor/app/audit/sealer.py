@@ -24,8 +24,8 @@ class Witness(Protocol):
 
     shared: bool
 
-    def publish(self, note: str) -> None:
-        """Stores the note, which may come twice; raises a MonitorError if it cannot."""
+    def publish(self, note: str, key: str) -> None:
+        """Stores the note, which may come twice, and the public key; raises a MonitorError if it cannot."""
 
     def read(self, *, recent: bool = False) -> WitnessNotes:
         """The notes that it can give back, none if it cannot; with `recent` some of the last ones.
@@ -94,7 +94,7 @@ class Sealer:
             self._unpublished = dict.fromkeys(self.witnesses, note)
         for name, unpublished in list(self._unpublished.items()):
             try:
-                self.witnesses[name].publish(unpublished)
+                self.witnesses[name].publish(unpublished, self.signer.verifier_key)
             except MonitorError as error:
                 log.warning("the witness %s did not take the checkpoint: %s; trying again later", name, error)
             else:

@@ -38,18 +38,19 @@ class FileWitness(Witness):
         self._path = path
 
     @override
-    def publish(self, note: str) -> None:
-        """Returns when the note is on disk.
+    def publish(self, note: str, key: str) -> None:
+        """Returns when the note is on disk; a public key that is new goes to a file beside it, whose name ends in .key.
 
         Raises:
-            Fatal: the file cannot be written.
+            Fatal: a file cannot be written.
         """
+        keys = self._path.with_name(f"{self._path.name}.key")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(f"{note}\n")
-                file.flush()
-                os.fsync(file.fileno())
+            known = keys.read_text(encoding="utf-8", errors="replace").splitlines() if keys.exists() else []
+            if key not in known:
+                _append(keys, f"{key}\n")
+            _append(self._path, f"{note}\n")
         except OSError as error:
             raise Fatal(f"{self._path}: {error.strerror}") from None
 
@@ -77,8 +78,15 @@ class FileWitness(Witness):
         return notes[1:] if start else notes  # the first one may begin before `start`
 
 
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 class KafkaWitness(Witness):
-    """Sends each note to a topic, in which other logs may have theirs."""
+    """Sends each note to a topic, in which other logs may have theirs; the header `key` has the public key."""
 
     shared = True
 
@@ -87,7 +95,7 @@ class KafkaWitness(Witness):
         self._topic = topic
 
     @override
-    def publish(self, note: str) -> None:
+    def publish(self, note: str, key: str) -> None:
         """Returns when the brokers have the note; raises Retriable or Fatal."""
         with kafka_errors():
             producer = KafkaProducer(
@@ -98,7 +106,7 @@ class KafkaWitness(Witness):
                 max_block_ms=_BLOCK_MS,
             )
             try:
-                producer.send(self._topic, note.encode()).get(timeout=_SECONDS)
+                producer.send(self._topic, note.encode(), headers=[("key", key.encode())]).get(timeout=_SECONDS)
             finally:
                 producer.close(timeout=1)
 
@@ -155,9 +163,9 @@ class SlackWitness(Witness):
         self._channel = slack.channel
 
     @override
-    def publish(self, note: str) -> None:
-        """Returns when Slack has the note; raises Retriable or Fatal."""
-        text = f"Checkpoint of the audit trail\n```{note}```"
+    def publish(self, note: str, key: str) -> None:
+        """Returns when Slack has the note and the public key; raises Retriable or Fatal."""
+        text = f"Checkpoint of the audit trail\n```{note}```\nPublic key of the log: `{key}`"
         try:
             if isinstance(self._post, WebhookPost):
                 self._post.post({"text": text})

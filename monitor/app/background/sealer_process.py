@@ -14,6 +14,8 @@ from monitor.core.settings.load import Settings
 
 _GRACE = 30.0  # seconds for the batch in hand
 _NAME = "sealing the audit trail"
+_STAMPING = "time-stamping checkpoints"
+_STAMP_ROUND = 60.0  # seconds until an authority that failed is asked again
 
 
 def sealer_process(application: Application) -> AbstractContextManager[None]:
@@ -24,7 +26,8 @@ def sealer_process(application: Application) -> AbstractContextManager[None]:
     """
     if not application.settings.audit.enabled:
         return nullcontext()
-    application.auditing.sealer()  # raises here, before anything is read, where the settings are wrong
+    application.auditing.sealer()  # these raise here, before anything is read, where the settings are wrong
+    application.auditing.stamper()
     url = SecretStr(application.database_url)
     settings = application.settings.model_copy(update={"database_url": url})
     return child_process(_seal, settings, name="sealing", grace=_GRACE)
@@ -37,7 +40,10 @@ def _seal(settings: Settings, parent: Connection) -> None:
         def seal() -> None:
             sealer.seal_and_sign(application.now())
 
-        with Timers() as timers, suppress(EOFError, OSError):
-            timers.every(settings.audit.every, seal, name=_NAME, at_once=False)
-            parent.recv()  # the parent sends nothing; this returns when it closes its end, or dies
-        survive(seal, _NAME)
+        with Timers() as stamping:  # of its own, so that the last sealing does not wait for an authority
+            if (stamper := application.auditing.stamper()) is not None:
+                stamping.every(_STAMP_ROUND, lambda: stamper.run(application.now()), name=_STAMPING)
+            with Timers() as timers, suppress(EOFError, OSError):
+                timers.every(settings.audit.every, seal, name=_NAME, at_once=False)
+                parent.recv()  # the parent sends nothing; this returns when it closes its end, or dies
+            survive(seal, _NAME)

@@ -18,6 +18,7 @@ from monitor.alert.ports import Receiver
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.rules.file import load_rules
 from monitor.alert.rules.reload import WatchedRules
+from monitor.alert.rules.version import RulesInForce, VersionedRules, parser
 from monitor.assess.ports import Embedder
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import Settings
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from monitor.store.alert.history import AlertHistory
     from monitor.store.alert.outbox import PostgresOutbox
     from monitor.store.alert.responses import PostgresResponses
+    from monitor.store.alert.rules_versions import RulesVersions
 
 
 class StoredPast:
@@ -89,8 +91,37 @@ class Alerting:
 
     @property
     def rules(self) -> RuleSet:
-        """The rules in the configured file as it is now, or those that ship."""
-        return load_rules(self._settings.rules, receivers=tuple(self.receivers))
+        """The rules in force now: in the configured file, or the newest saved version, or those that ship."""
+        return self.rules_in_force().rules
+
+    def rules_in_force(self) -> RulesInForce:
+        """As `rules`, with where they come from.
+
+        Raises:
+            WrongSettings: the configured file is wrong.
+            Retriable: there is no such file, and the database is out of reach.
+        """
+        path = self._settings.rules
+        if path is None:
+            return self.versioned_rules.in_force()
+        rules = load_rules(path, receivers=tuple(self.receivers), docs_url=self._settings.docs_url)
+        return RulesInForce(rules=rules, origin=str(path), version=None)
+
+    @cached_property
+    def versioned_rules(self) -> VersionedRules:
+        """The newest saved version of the rules, which is in force without a configured file."""
+        return VersionedRules(self.rules_versions, self.parse_rules)
+
+    @cached_property
+    def rules_versions(self) -> RulesVersions:
+        from monitor.store.alert.rules_versions import RulesVersions
+
+        return RulesVersions(self._engine())
+
+    @property
+    def parse_rules(self) -> Callable[[str, str], RuleSet]:
+        """Parses the text of rules, given their name, for the configured receivers."""
+        return parser(lambda: tuple(self.receivers), self._settings.docs_url)
 
     @cached_property
     def store(self) -> PostgresAlertStore:
@@ -161,13 +192,12 @@ class Alerting:
     def loop(
         self, *, rules: Callable[[], RuleSet] | None = None, receivers: Mapping[str, Receiver] | None = None
     ) -> AlertLoop:
-        """Evaluation and delivery under `rules`; by default the configured file, read again when it changes."""
+        """Evaluation and delivery under `rules`; by default those in force, taken up anew when they change."""
         from monitor.store.audit.acts import RulesRecorder
 
         notified = self.receivers if receivers is None else receivers
-        watched = rules or WatchedRules(self._settings.rules, receivers=tuple(notified)).current
         return AlertLoop(
-            rules=watched,
+            rules=rules or self._watched(tuple(notified)),
             store=self.store,
             outbox=self.outbox,
             receivers=notified,
@@ -176,6 +206,12 @@ class Alerting:
             noted=RulesRecorder(self._engine).record,
             patience=self.patience(notified),
         )
+
+    def _watched(self, receivers: tuple[str, ...]) -> Callable[[], RuleSet]:
+        path, docs_url = self._settings.rules, self._settings.docs_url
+        if path is None:
+            return VersionedRules(self.rules_versions, parser(lambda: receivers, docs_url)).current
+        return WatchedRules(path, receivers=receivers, docs_url=docs_url).current
 
     def patience(self, receivers: Mapping[str, Receiver]) -> Patience:
         """How long receivers are retried, and the fallback.

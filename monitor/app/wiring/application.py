@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from monitor.assess.detect.onnx import OnnxDetector
     from monitor.assess.embed.cache import CachedEmbedder
     from monitor.assess.pipeline import Pipeline
-    from monitor.assess.ports import Embedder
+    from monitor.assess.ports import Completer, Embedder
     from monitor.core.batch import Batch, Tally
     from monitor.core.ports import Source, Store
     from monitor.ingest.decode import TopicDecoder
@@ -197,10 +197,14 @@ class Application:
 
     def pipeline_with(self, patience: float | None) -> Pipeline:
         """A pipeline whose sidecar has `patience` seconds per batch; None: as long as its calls take."""
+        return self.pipeline_of(self.language_models.completer(patience))
+
+    def pipeline_of(self, completer: Completer) -> Pipeline:
+        """A pipeline that has supporting documents from `completer`."""
         from monitor.assess.pipeline import Pipeline
 
         return Pipeline(
-            completer=self.language_models.completer(patience),
+            completer=completer,
             encoder=self.encoder,
             embedder=self.embedder,
             detector=self.detector,
@@ -231,7 +235,7 @@ class Application:
         """From bytes to interactions; `app` and `dialect` come before any setting."""
         from monitor.app.wiring.decoding import topic_decoder
 
-        return topic_decoder(self.settings, app=app, dialect=dialect)
+        return topic_decoder(self.settings, app=app, dialect=dialect, tag_key=self.auditing.tag_key)
 
     @cached_property
     def kafka(self) -> KafkaWiring:

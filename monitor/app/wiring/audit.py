@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from monitor.app.audit.sealer import Sealer
+    from monitor.app.audit.stamper import Authority, CheckedStamps, Stamper
     from monitor.audit.note import Signer
+    from monitor.audit.stamp import Stamp
     from monitor.core.settings.load import Settings
     from monitor.store.audit.recovery import History
 
@@ -50,6 +53,21 @@ class Auditing:
     def queue_key(self) -> bytes:
         """The key that authenticates what is queued to be sealed. Raises as `key` does."""
         return self.key.queue_key
+
+    def tag_key(self) -> bytes:
+        """The key of the digests by which redacted tags are found. Raises as `key` does."""
+        return self.key.tag_key
+
+    def known_tag_keys(self) -> tuple[bytes, ...]:
+        """The keys under which a redacted tag may be found, the current one first; makes no new one.
+
+        Raises:
+            WrongSettings: the file of a key cannot be used.
+        """
+        from monitor.app.audit.key import stored_key
+
+        own = (self.key.tag_key,) if self.key_file.exists() else ()
+        return (*own, *(stored_key(file).tag_key for file in self._settings.redaction.previous_key_files))
 
     def known_queue_key(self) -> bytes | None:
         """The key of the queue; None where this machine has no audit key. Makes no new one."""
@@ -90,6 +108,65 @@ class Auditing:
         from monitor.store.audit.recovery import History
 
         return History(self._engine(), (*keys, *self._settings.audit.previous_keys))
+
+    def authorities(self) -> list[Authority]:
+        """The configured authorities that time-stamp checkpoints.
+
+        Raises:
+            WrongSettings: a URL is none, or the file of certificates cannot be read.
+        """
+        from monitor.app.audit.authority import Calendar, TimestampAuthority
+
+        audit = self._settings.audit
+        found: list[Authority] = []
+        if audit.timestamp_url is not None:
+            found.append(TimestampAuthority(audit.timestamp_url.get_secret_value(), audit.timestamp_ca))
+        elif audit.timestamp_ca is not None:
+            raise WrongSettings("MONITOR_AUDIT__TIMESTAMP_CA needs MONITOR_AUDIT__TIMESTAMP_URL")
+        if audit.calendar_url is not None:
+            found.append(Calendar(audit.calendar_url.get_secret_value()))
+        return found
+
+    def stamper(self) -> Stamper | None:
+        """Has checkpoints time-stamped; None where no authority is configured.
+
+        Raises:
+            WrongSettings: the settings of an authority are wrong, or there is no key.
+        """
+        from monitor.app.audit.stamper import Stamper
+        from monitor.store.audit.stamps import Stamps
+
+        authorities = self.authorities()
+        if not authorities:
+            return None
+        return Stamper(
+            stamps=Stamps(self._engine()),
+            keys=(self.key.verifier_key, *self._settings.audit.previous_keys),
+            authorities=authorities,
+            every=timedelta(seconds=self._settings.audit.timestamp_every),
+        )
+
+    def newest_stamps(self) -> list[tuple[Stamp, str | None]]:
+        """The time stamp that each authority gave last, and what is wrong with it, None where nothing is.
+
+        Raises Retriable or WrongSettings.
+        """
+        from monitor.app.audit.stamper import fault_of
+        from monitor.store.audit.stamps import Stamps
+
+        newest = Stamps(self._engine()).newest()
+        keys, authorities = self.public_keys() if newest else [], self.authorities()
+        return [(stamp, fault_of(stamp, note, keys, authorities)) for stamp, note in newest]
+
+    def check_stamps(self, keys: Sequence[str]) -> CheckedStamps:
+        """Checks all stored time stamps of checkpoints that these public keys signed.
+
+        Raises Retriable or WrongSettings.
+        """
+        from monitor.app.audit.stamper import check_stamps
+        from monitor.store.audit.stamps import Stamps
+
+        return check_stamps(Stamps(self._engine()).all(), keys, self.authorities())
 
     def _check_unsigned(self) -> None:
         """Raises WrongSettings if a trail is signed, except by a previous key, or rows wait that need the old key."""

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from monitor.core.settings.load import Settings
 from monitor.core.settings.privacy import RedactionSettings
 from monitor.core.settings.sections import TopicSettings
 from monitor.ingest.decode import Decoder, TopicDecoder
 from monitor.privacy.redaction.redactor import Redactor, redactor
+from monitor.privacy.tag_digest import tag_digest
 
 
-def topic_decoder(settings: Settings, *, app: str | None, dialect: str | None) -> TopicDecoder:
-    """Decodes each topic by its own settings; `app` and `dialect` come before any setting."""
+def topic_decoder(
+    settings: Settings, *, app: str | None, dialect: str | None, tag_key: Callable[[], bytes]
+) -> TopicDecoder:
+    """Decodes each topic by its own settings; `app` and `dialect` come before any setting.
+
+    `tag_key` gives the key of the digests of redacted tags, and is called when the first is made.
+    """
     ingest = settings.ingest
 
     def decoder(topic: TopicSettings) -> Decoder:
@@ -24,10 +32,14 @@ def topic_decoder(settings: Settings, *, app: str | None, dialect: str | None) -
         )
 
     by_topic = {name: decoder(topic) for name, topic in settings.kafka.by_topic.items()}
-    return TopicDecoder(decoder(TopicSettings()), by_topic, _redactor(settings.redaction))
+    return TopicDecoder(decoder(TopicSettings()), by_topic, _redactor(settings.redaction, tag_key))
 
 
-def _redactor(redaction: RedactionSettings) -> Redactor | None:
+def _redactor(redaction: RedactionSettings, tag_key: Callable[[], bytes]) -> Redactor | None:
     if not redaction.kinds and not redaction.patterns:
         return None
-    return redactor(redaction.kinds, redaction.regions, redaction.patterns)
+
+    def digest_of_tag(name: str, value: str) -> str:
+        return tag_digest(tag_key(), name, value)
+
+    return redactor(redaction.kinds, redaction.regions, redaction.patterns, digest_of_tag=digest_of_tag)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -16,6 +16,10 @@ from monitor.core.errors import Fatal, OutOfReach, Retriable, WrongSettings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from monitor.alert.mute import Muting
     from monitor.alert.silence import Matcher
     from monitor.alert.state import Alert
     from monitor.app.wiring.application import Application
@@ -41,7 +45,8 @@ def alerts_list(
     with opened() as application:
         now, history = application.now(), application.alerting.history
         rows, rules, unsent = history.alerts(now), history.rules(), history.unsent()
-        silences, problem = history.silences(now), _problem(application)
+        silences, (mutings, problem) = history.silences(now), _mutes(application, now)
+        rows = [_with_mute(row, mutings) for row in rows]
     if active:
         rows = [row for row in rows if row["state"] not in ("inactive", "resolved")]
     if as_json:
@@ -56,17 +61,20 @@ def alerts_list(
 @alerts_app.command("show")
 def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
     """Show the history of one alert, or of all alerts of a rule: states, notifications and what people did."""
+    from monitor.alert.state import State
     from monitor.cli.alert.tables import alert_lines, history_table
 
     with opened() as application:
         alerting, alerts = application.alerting, _named(application, name)
         identities = [alert.fingerprint for alert in alerts]
+        now = application.now()
+        mutings, _ = _mutes(application, now)
         events = alerting.history.events(identities)
         actions = alerting.history.actions(identities)
         notifications = alerting.history.notifications(identities)
         explanations = {alert.episode: alerting.explanations.of(alert.episode) for alert in alerts}
         rows = (
-            [row for row in alerting.history.alerts(application.now()) if row["fingerprint"] in identities]
+            [_with_mute(row, mutings) for row in alerting.history.alerts(now) if row["fingerprint"] in identities]
             if as_json
             else []
         )
@@ -83,12 +91,13 @@ def alerts_show(name: Name, *, as_json: AsJson = False) -> None:
         return
     console = Console(highlight=False, emoji=False)
     for alert in alerts:
-        heading, *lines = alert_lines(alert)
+        goes_on = alert.state.active or alert.state is State.PENDING
+        heading, *lines = alert_lines(alert, mutings.get(alert.rule) if goes_on else None)
         console.print(literal(heading), style="bold")
         for line in lines:
             console.print(literal(line))
         explanation = explanations[alert.episode]
-        for sentence in explanation.sentences() if explanation else ():
+        for sentence in (*explanation.conclusion(), *explanation.sentences()) if explanation else ():
             console.print(literal(f"  {sentence}"))
     console.print(history_table(events, actions, notifications))
 
@@ -219,13 +228,18 @@ def alerts_forget(
     typer.echo(f"{readable(source)} is forgotten until it is read again")
 
 
-def _problem(application: Application) -> str | None:
-    """What is wrong with the rules file now, if anything; a running monitor keeps the rules that it read before."""
+def _mutes(application: Application, now: datetime) -> tuple[dict[str, Muting], str | None]:
+    """The mutes that hold, by rule, or what is wrong with the rules file; a running monitor keeps the earlier rules."""
     try:
-        _ = application.alerting.rules
+        return application.alerting.rules.mutings(now), None
     except WrongSettings as error:
-        return f"the rules file is wrong, so the earlier rules stay in force: {str(error).splitlines()[0]}"
-    return None
+        return {}, f"the rules file is wrong, so the earlier rules stay in force: {str(error).splitlines()[0]}"
+
+
+def _with_mute(row: Mapping[str, Any], mutings: Mapping[str, Muting]) -> dict[str, Any]:
+    goes_on = row["state"] not in ("inactive", "resolved")
+    muting = mutings.get(row["rule"]) if goes_on else None
+    return {**row, "muted_by": muting.why if muting else None, "muted_until": muting.until if muting else None}
 
 
 def _named(application: Application, name: str) -> list[Alert]:

@@ -1,8 +1,8 @@
-"""The commands `monitor rules check` and `monitor alerts simulate`: they try rules out before these are in force."""
+"""The commands `monitor rules` and `monitor alerts simulate`: they try rules out before these are in force."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from monitor.cli.alert.commands import alerts_app
+from monitor.cli.alert.rules_versions import rules_export, rules_save, rules_show, rules_versions
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, duration, print_json
 from monitor.core.errors import WrongSettings
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
     from monitor.alert.window import Span
     from monitor.app.backtest import Rehearsed, Simulated
 
-rules_app = typer.Typer(name="rules", no_args_is_help=True, help="Check the alert rules.")
+rules_app = typer.Typer(
+    name="rules", no_args_is_help=True, help="Check the alert rules, and save and compare versions of them."
+)
+rules_app.command("versions")(rules_versions)
+rules_app.command("show")(rules_show)
+rules_app.command("export")(rules_export)
+rules_app.command("save")(rules_save)
 
 File = Annotated[Path | None, typer.Argument(help="Rules file; default: the one in force.")]
 
@@ -34,18 +41,18 @@ def rules_check(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a rules file and report each error with its line.
+    """Check a rules file, report each error with its line, and say who is notified when.
 
     Works without any receiver configured.
     """
     from monitor.cli.alert.tables import episodes_table, rehearsed_table, rules_table
 
-    rules = _rules(file)
+    rules, now = _rules(file), datetime.now(UTC)
     if against is None:
         if as_json:
-            print_json([_rule_json(rule) for rule in rules.rules])
+            print_json([_rule_json(rule, now) for rule in rules.rules])
         else:
-            Console(highlight=False, emoji=False).print(rules_table(rules.rules))
+            Console(highlight=False, emoji=False).print(rules_table(rules.rules, now))
         return
     span, rehearsed = _against(rules, against)
     if as_json:
@@ -55,6 +62,18 @@ def rules_check(
     console.print(rehearsed_table(rehearsed, span))
     if any(rehearsal.episodes for rehearsal in rehearsed):
         console.print(episodes_table(rehearsed))
+
+
+@rules_app.command("list")
+def rules_list(file: File = None, *, as_json: AsJson = False) -> None:
+    """List the rules with owner, runbook, and who is notified when: at first, by escalation, and when nobody is."""
+    from monitor.cli.alert.addressed import addressed_json, list_table
+
+    rules, now = _rules(file).rules, datetime.now(UTC)
+    if as_json:
+        print_json([{"name": rule.name, **addressed_json(rule, now)} for rule in rules])
+    else:
+        Console(highlight=False, emoji=False).print(list_table(rules, now))
 
 
 @alerts_app.command("simulate")
@@ -84,15 +103,17 @@ def alerts_simulate(
         Console(highlight=False, emoji=False).print(simulated_table(played))
 
 
-def _rule_json(rule: Rule) -> dict[str, Any]:
+def _rule_json(rule: Rule, now: datetime) -> dict[str, Any]:
+    from monitor.cli.alert.addressed import addressed_json
+
     return {
+        **addressed_json(rule, now),
         "name": rule.name,
         "signal": str(rule.signal),
         "method": rule.method.name,
         "target": str(rule.method.target),
         "rests_on": rule.method.promise,
         "window_seconds": rule.method.window.total_seconds(),
-        "severity": rule.severity,
     }
 
 
@@ -120,10 +141,18 @@ def _simulated_json(simulated: Simulated) -> dict[str, Any]:
 
 
 def _rules(file: Path | None) -> RuleSet:
+    """The rules of a file, or those in force: in the configured file, or in the database."""
     from monitor.alert.receivers import RECEIVERS
     from monitor.alert.rules.file import load_rules
+    from monitor.alert.rules.version import VersionedRules, parser
 
-    return load_rules(file or load_settings().rules, receivers=tuple(RECEIVERS))
+    settings = load_settings()
+    path = file or settings.rules
+    if path is not None:
+        return load_rules(path, receivers=tuple(RECEIVERS), docs_url=settings.docs_url)
+    with opened(settings) as application:
+        parse = parser(lambda: tuple(RECEIVERS), settings.docs_url)
+        return VersionedRules(application.alerting.rules_versions, parse).current()
 
 
 def _against(rules: RuleSet, length: str) -> tuple[Span, list[Rehearsed]]:

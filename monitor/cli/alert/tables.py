@@ -11,20 +11,23 @@ from rich.cells import cell_len
 from rich.table import Table
 
 from monitor.alert.figures import amount, capital, figure
-from monitor.alert.notify.dispatch import described
+from monitor.alert.mute import Muting
+from monitor.alert.notify.notified import described
 from monitor.alert.receivers.text import lines_of
 from monitor.alert.rule import Rule
 from monitor.alert.rules.words import fires_when
 from monitor.alert.state import Alert
 from monitor.alert.window import Span
-from monitor.alert.wording import UNWATCHED, name_of
+from monitor.alert.wording import UNWATCHED, escalated_words, muted_words, name_of
 from monitor.app.backtest import Rehearsed, Simulated
+from monitor.cli.alert.addressed import addressed
 from monitor.cli.terminal import literal, plural
 from monitor.core.duration import format_duration
 from monitor.core.text.plain import moment
 
 Row: TypeAlias = Mapping[str, Any]
 _WEEK = timedelta(days=7)
+_NAMED = ("owner", "runbook")  # annotations whose text does not say what it is
 _MAX_WHOLE = 30  # characters of a name; a longer name wraps if the terminal is narrow
 
 
@@ -37,7 +40,7 @@ def alerts_table(rows: Sequence[Row]) -> Table:
         table.add_row(
             row["fingerprint"][:12],
             literal(f"{row['rule']}\n{_listed(row['labels'])}"),
-            row["state"] + (f"\nsilenced until {row['silenced_until']:%H:%M}" if row["silenced_until"] else ""),
+            "\n".join(filter(None, (row["state"], _quiet(row)))),
             _day_and_time(row["active_since"]),
             f"{'–' if row['value'] is None else amount(row['value'], row['unit'])}\n{counted}",
             literal(row["acknowledged_by"] or ""),
@@ -45,13 +48,15 @@ def alerts_table(rows: Sequence[Row]) -> Table:
     return _foldable(table, whole=12)
 
 
-def alert_lines(alert: Alert) -> Iterator[str]:
+def alert_lines(alert: Alert, muting: Muting | None = None) -> Iterator[str]:
     """Yields one alert in full; the first line is its heading."""
     notified = described(alert)
     state = "resolved" if alert.resolved_at else f"{alert.state.replace('_', ' ')} since {moment(alert.active_since)}"
     yield f"{name_of(notified)}: {state}, {alert.severity}, episode {alert.episode[:12]}"
     if notified.status == "error" or alert.quiet_since:
         yield f"  {capital(figure(notified))}"
+    if muting:
+        yield f"  {capital(muted_words(muting))}"
     yield from (f"  {name}: {value}" for name, value in lines_of(notified))
 
 
@@ -90,10 +95,10 @@ def history_table(events: Sequence[Row], actions: Sequence[Row], notifications: 
     lines += [
         (row["at"], row["fingerprint"][:12], row["action"], f"by {row['by']} {row['comment']}") for row in actions
     ]
-    lines += [
-        (row["made_at"], row["episode"][:12], f"to {row['receiver']}: {row['news']}", _delivery(row))
-        for row in notifications
-    ]
+    for row in notifications:
+        after, receiver = row["escalated_after"], row["receiver"]
+        what = f"escalated to {receiver}: {escalated_words(after)}" if after else f"to {receiver}: {row['news']}"
+        lines.append((row["made_at"], row["episode"][:12], what, _delivery(row)))
     table = Table("at (UTC)", "alert", "event", "", box=None)
     for at, alert, event, more in sorted(lines, key=lambda line: line[0]):
         table.add_row(f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}", alert, literal(event), literal(more.strip()))
@@ -113,14 +118,14 @@ def silences_table(rows: Sequence[Row]) -> Table:
     return _foldable(table, whole=12)
 
 
-def rules_table(rules: Sequence[Rule]) -> Table:
-    table = Table("rule and signal", "method, and what its pages rest on", "severity", "receivers", box=None)
+def rules_table(rules: Sequence[Rule], now: datetime) -> Table:
+    table = Table("rule and signal", "method, and what its pages rest on", "severity", "notified", box=None)
     for rule in rules:
         table.add_row(
             literal(f"{rule.name}\n{rule.signal}"),
             f"{rule.method.name}: {fires_when(rule)}\n{rule.method.promise}",
             rule.severity,
-            literal("all" if rule.receivers is None else ", ".join(rule.receivers)),
+            literal("\n".join(addressed(rule, now))),
         )
     return _foldable(table, whole=_longest(rule.name for rule in rules))
 
@@ -176,6 +181,13 @@ def simulated_table(simulated: Sequence[Simulated]) -> Table:
             str(simulation.pages_again) if simulation.delays else "–",
         )
     return _foldable(table, whole=_longest(simulation.rule.name for simulation in simulated))
+
+
+def _quiet(row: Row) -> str:
+    if row["silenced_until"]:
+        return f"silenced until {row['silenced_until']:%H:%M}"
+    until = row.get("muted_until")
+    return "" if row.get("muted_by") is None else f"muted until {until:%H:%M}" if until else "muted"
 
 
 def _history(rehearsal: Rehearsed, span: Span) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,37 +10,49 @@ import typer
 from rich.console import Console
 
 from monitor.audit.finding import Fault
-from monitor.cli.audit.disclosure import export, prove
+from monitor.audit.record import portable
+from monitor.cli.audit.disclosure import export, prove, verifier
 from monitor.cli.audit.recover import description, recover
 from monitor.cli.opening import opened
-from monitor.cli.terminal import AsJson, literal, print_json
+from monitor.cli.terminal import AsJson, actor, literal, plural, print_json
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Json
+from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
+    from monitor.app.audit.stamper import CheckedStamps
     from monitor.app.wiring.application import Application
+    from monitor.audit.stamp import Stamp
+    from monitor.store.audit.checks.positions import CoveredPartition
     from monitor.store.audit.verify import Verification
 
 audit_app = typer.Typer(
     name="audit", no_args_is_help=True, help="Seal, verify, prove and export the tamper-evident audit trail."
 )
 _SHOWN = 200  # findings on a terminal
+_PARTITIONS = 20
 
 
 @audit_app.command("seal")
 def audit_seal(
     *,
     missing: Annotated[
-        bool, typer.Option("--missing", help="Look through all stored rows for any that no leaf holds, and seal those.")
+        bool,
+        typer.Option("--missing", help="Also seal rows that no leaf holds, and which offsets no statement covers."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Seal now what waits, and sign a checkpoint."""
     from monitor.store.audit.backfill import look_for_missing
+    from monitor.store.audit.checks.positions import state_gaps
     from monitor.store.audit.proofs import Proofs
 
     with opened() as application:
         if missing:
             look_for_missing(application.engine, application.now())
         leaves = application.auditing.sealer().seal_and_sign(application.now())
+        if missing and state_gaps(application.engine, by=actor(None), now=application.now()):
+            leaves += application.auditing.sealer().seal_and_sign(application.now())
         status = Proofs(application.engine).status()
     if as_json:
         print_json({"leaves": leaves, **asdict(status)})
@@ -84,15 +96,18 @@ def audit_verify(
             notes=() if file is None else notes_at(file),
             processes=processes or processes_for(application.engine),
         )
+        stamps = auditing.check_stamps(keys)
+        found = replace(found, findings=(*found.findings, *stamps.findings))
     if as_json:
-        print_json({**asdict(found), "witness": None if file is None else str(file)})
+        counts = {"checked": stamps.checked, "unchecked": stamps.unchecked, "clocks": list(stamps.clocks)}
+        print_json({**asdict(found), "witness": None if file is None else str(file), "stamps": counts})
     else:
-        _print_verification(found, file)
+        _print_verification(found, file, stamps)
     if found.findings:
         raise typer.Exit(1)
 
 
-def _print_verification(found: Verification, witness: Path | None) -> None:
+def _print_verification(found: Verification, witness: Path | None, stamps: CheckedStamps) -> None:
     out = Console(highlight=False, soft_wrap=True)
     for finding in found.findings[:_SHOWN]:
         out.print(f"[red]{finding.fault}[/] {literal(finding.sentence)}")
@@ -104,6 +119,7 @@ def _print_verification(found: Verification, witness: Path | None) -> None:
         out.print(f"the last {found.size - found.signed} leaves are not signed yet")
     _print_accounts(out, found)
     out.print(f"checked against {witness}" if witness else "no witness: a trail replaced as a whole would pass")
+    _print_stamps(out, stamps)
     if any(finding.fault is Fault.WITNESS for finding in found.findings):
         out.print(
             "if the database was restored from a backup: `monitor audit recover --reason WHY` records what was lost"
@@ -114,6 +130,18 @@ def _print_verification(found: Verification, witness: Path | None) -> None:
         out.print("nothing is sealed yet: `monitor run` seals every minute, `monitor audit seal` now")
     else:
         out.print("[green]the trail is intact[/]")
+
+
+def _print_stamps(out: Console, stamps: CheckedStamps) -> None:
+    if stamps.checked:
+        out.print(f"{stamps.checked} time stamps are signed by the configured authority, and fit their checkpoints")
+    if stamps.unchecked:
+        out.print(
+            f"{stamps.unchecked} time stamps and receipts fit their checkpoints; whether they are genuine is not "
+            "checked here"
+        )
+    for line in stamps.clocks:
+        out.print(literal(line))
 
 
 def _print_accounts(out: Console, found: Verification) -> None:
@@ -127,11 +155,54 @@ def _print_accounts(out: Console, found: Verification) -> None:
     for act in found.backfills:
         rows = f"{act.body.get('rows')} rows as they stood at {act.body.get('at')}"
         out.print(literal(f"leaf {act.number}: the sealer took in {rows}, without proof of who stored them"))
+    for covered in found.covered[:_PARTITIONS]:
+        out.print(literal(_coverage(covered)))
+        for first, end, by, at in covered.unstated:
+            out.print(
+                literal(f"  nobody stated offsets {first} to {end - 1}, as {by} recorded at {at}; do you know why?")
+            )
+    if len(found.covered) > _PARTITIONS:
+        out.print(f"and {len(found.covered) - _PARTITIONS} more partitions; --json lists all of them")
+    if any(covered.gaps for covered in found.covered):
+        out.print(
+            "if an earlier release has read those offsets beside this one: `monitor audit seal --missing` records that"
+        )
+
+
+def _coverage(covered: CoveredPartition) -> str:
+    """What the statements of a partition say together."""
+    skipped = "".join(f", {number} skipped ({why})" for why, number in sorted(covered.skipped.items()))
+    return (
+        f"{covered.topic}/{covered.partition} as {covered.group} reads it, {covered.first} to {covered.next - 1}: "
+        f"{covered.stored} stored, {plural(covered.duplicate, 'duplicate')}, {covered.dead} dead{skipped}"
+    )
 
 
 audit_app.command("recover")(recover)
 audit_app.command("prove")(prove)
 audit_app.command("export")(export)
+audit_app.command("verifier")(verifier)
+
+
+@audit_app.command("stamp")
+def audit_stamp(*, as_json: AsJson = False) -> None:
+    """Have the last checkpoint time-stamped now, and complete earlier receipts.
+
+    `monitor run` does it by itself, every MONITOR_AUDIT__TIMESTAMP_EVERY seconds.
+    """
+    with opened() as application:
+        stamper = application.auditing.stamper()
+        if stamper is None:
+            raise WrongSettings("no authority is configured: set MONITOR_AUDIT__TIMESTAMP_URL or …__CALENDAR_URL")
+        given = stamper.run(application.now(), at_once=True)
+        newest = application.auditing.newest_stamps()
+    if as_json:
+        print_json({"given": len(given), "stamps": [_stamp_json(stamp, fault) for stamp, fault in newest]})
+    for stamp, fault in () if as_json else newest:
+        typer.echo(_stamp_line(stamp, fault))
+    named = {stamp.witness for stamp, fault in newest if fault is None}
+    if any(authority.name not in named for authority in stamper.authorities):
+        raise typer.Exit(3)
 
 
 @audit_app.command("key")
@@ -152,8 +223,10 @@ def audit_status(*, as_json: AsJson = False) -> None:
     with opened() as application:
         status, now = Proofs(application.engine).status(), application.now()
         witnesses = _witnesses(application)
+        stamps = application.auditing.newest_stamps()
     if as_json:
-        print_json({**asdict(status), "witnesses": witnesses})
+        shown = [_stamp_json(stamp, fault) for stamp, fault in stamps]
+        print_json({**asdict(status), "witnesses": witnesses, "stamps": shown})
         return
     last = f", the last at {status.signed_at.isoformat()}" if status.signed_at else ""
     typer.echo(f"{status.size} leaves, {status.signed} of them signed{last}")
@@ -164,6 +237,27 @@ def audit_status(*, as_json: AsJson = False) -> None:
     elif status.backfilling:
         typer.echo("rows older than the trail are still being sealed")
     typer.echo(f"witnesses: {', '.join(witnesses)}")
+    for stamp, fault in stamps:
+        typer.echo(_stamp_line(stamp, fault))
+
+
+def _stamp_json(stamp: Stamp, fault: str | None) -> dict[str, Json]:
+    kept: dict[str, Json] = {
+        "size": stamp.size,
+        "witness": stamp.witness,
+        "kind": stamp.kind.value,
+        "complete": stamp.complete,
+    }
+    return {**kept, "stamped_at": portable(stamp.stamped_at), "fault": fault}
+
+
+def _stamp_line(stamp: Stamp, fault: str | None) -> str:
+    of = f"{stamp.witness} on the checkpoint of {stamp.size} leaves"
+    if fault is not None:
+        return readable(f"time stamp by {of} proves nothing: {fault}")
+    if stamp.stamped_at is not None:
+        return f"time stamp by {of}: {stamp.stamped_at.isoformat()}"
+    return f"receipt by {of}: {'in a Bitcoin block' if stamp.complete else 'in no Bitcoin block yet'}"
 
 
 def _witnesses(application: Application) -> list[str]:

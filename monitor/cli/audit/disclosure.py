@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from monitor.cli.opening import opened
-from monitor.cli.terminal import actor, point_in_time, print_json
+from monitor.cli.terminal import actor, plural, point_in_time, print_json, tag_option
 from monitor.core.errors import WrongSettings
+from monitor.core.text.interaction_name import meanings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
@@ -28,48 +31,50 @@ _FIRST_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
 
 def prove(
-    id_: Annotated[str, typer.Argument(metavar="ID", help="An interaction's id, APP/ID, or the subject of an act.")],
+    name: Annotated[str, typer.Argument(metavar="APP/ID", help="An interaction, or the subject of an act; or its id.")],
     *,
     app_name: Annotated[str | None, typer.Option("--app", help="The app, where several share the id.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write; default: standard output.")
+    ] = None,
     disclose: _Disclose = False,
     by: _By = None,
 ) -> None:
-    """Check the sealed records of an interaction against its stored rows, and print them with proofs as JSON."""
-    from monitor.audit.merkle import leaf_hash, verify_inclusion
-    from monitor.store.audit.checkpoints import opened_by
+    """Check the sealed records of an interaction against its stored rows, and write them with proofs as JSON.
+
+    The file is all that `verify.py` needs beside the public key.
+    """
     from monitor.store.audit.proofs import Proofs
     from monitor.store.audit_queue import Act, Kind
 
     with opened() as application:
         proofs, keys = Proofs(application.engine), application.auditing.public_keys()
         with proofs.snapshot() as trail:
-            subject = next((s for s in _spellings(id_, app_name) if trail.about(*s, disclose=False)), None)
-        if subject is None:
-            typer.echo(f"no such interaction is sealed: {id_!r}; `monitor audit seal` seals what waits", err=True)
+            meant = (its for its in meanings(name, app_name) if trail.about(its[1], its[0], disclose=False))
+            app, id_ = next(meant, (None, ""))
+        if not id_:
+            typer.echo(f"no such interaction is sealed: {name!r}; `monitor audit seal` seals what waits", err=True)
             raise typer.Exit(1)
-        id_, app = subject
         if disclose:
             proofs.record(Act(kind=Kind.LOOK, by=actor(by), at=application.now(), app=app or "", subject=id_))
         with proofs.snapshot() as trail:
-            checkpoint = opened_by(trail.note, keys)
-            records = trail.about(id_, app, disclose=disclose)
-            size, note = trail.size, trail.note
-    proved = [verify_inclusion(r.index, size, leaf_hash(r.body.encode()), checkpoint.root, r.proof) for r in records]
-    print_json(
-        {
-            "id": id_,
-            "proved": all(proved),
-            "stored": _stored_state(records),
-            "checkpoint": note,
-            "size": size,
-            "key": keys[0],
-            "records": [_record_json(record, proved=holds) for record, holds in zip(records, proved, strict=True)],
-        }
-    )
-    for record in records:
+            proof = trail.prove(id_, app, keys, disclose=disclose)
+    found = proof.json()
+    if output is None:
+        print_json(found)
+    else:
+        _write_json(output, found)
+        check = f"monitor audit verifier > verify.py && python3 verify.py {quote(str(output))} --key '{proof.key}'"
+        typer.echo(f"{plural(len(proof.records), 'record')} in {output}; check it with: {check}")
+    for record in proof.records:
         _print_differing(record.index, id_, record.differs)
-    if not all(proved) or any(record.differs for record in records):
+    if not found["proved"] or any(record.differs for record in proof.records):
         raise typer.Exit(1)
+
+
+def verifier() -> None:
+    """Print `verify.py`, which checks exports and proofs with Python alone."""
+    typer.echo(files("monitor.audit").joinpath("verifier.py").read_text(encoding="utf-8"), nl=False)
 
 
 def export(
@@ -80,27 +85,61 @@ def export(
         str | None, typer.Option("--from", help="Only answers from this time on, ISO 8601; UTC without an offset.")
     ] = None,
     end: Annotated[str | None, typer.Option("--to", help="Only answers before this time.")] = None,
+    conversation: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only answers of this conversation, of any time.")
+    ] = None,
+    trace: Annotated[str | None, typer.Option(metavar="ID", help="Only answers of this trace.")] = None,
+    tag: Annotated[
+        str | None,
+        typer.Option(metavar="NAME=VALUE", help="Only answers with this tag, also where redaction has masked it."),
+    ] = None,
     disclose: _Disclose = False,
     by: _By = None,
 ) -> None:
     """Write records with proofs, checkpoints, profiles, rules and a verifier that needs nothing but Python."""
     from monitor.audit.export import ExportAbout
+    from monitor.privacy.masking import redact
+    from monitor.privacy.tag_digest import tag_digests
     from monitor.store.audit.proofs import Proofs
     from monitor.store.audit_queue import Act, Kind
+    from monitor.store.interaction.filters import ExactValues, answers_with
 
+    wanted = None if tag is None else tag_option(tag)
     with opened() as application:
+        digests = () if wanted is None else tag_digests(application.auditing.known_tag_keys(), *wanted)
+        exact = ExactValues(conversation=conversation, trace=trace, tag=wanted, tag_digests=digests)
         now, who, key = application.now(), actor(by), application.auditing.key.verifier_key
         since = _FIRST_TIME if start is None else point_in_time(start, "--from")
         until = now + timedelta(days=1) if end is None else point_in_time(end, "--to")
         proofs = Proofs(application.engine)
+        answers = answers_with(application.engine, exact, app=app_name, start=since, end=until) if exact else None
+        if answers == []:
+            typer.echo("no stored answer has that; erased and removed ones are found by their id alone", err=True)
+            raise typer.Exit(1)
         body: dict[str, Any] = {"from": since.isoformat(), "to": until.isoformat(), "disclosed": disclose}
+        if exact:
+            body["only"] = list(exact.fields)  # without the values: the trail keeps this for good
         kinds = (Kind.EXPORT, Kind.LOOK) if disclose else (Kind.EXPORT,)
         proofs.record(
             *(Act(kind=kind, by=who, at=now, app=app_name or "", subject="export", body=body) for kind in kinds)
         )
-        about = ExportAbout(app=app_name, start=since, end=until, made_at=now, made_by=who, verifier_key=key)
+        chosen = (f"{field} {redact(value)}" for field, value in zip(exact.fields, exact.values, strict=True))
+        about = ExportAbout(
+            app=app_name,
+            start=since,
+            end=until,
+            made_at=now,
+            made_by=who,
+            verifier_key=key,
+            only=" and ".join(chosen) or None,
+        )
         with proofs.snapshot() as trail:
-            manifest = _write_export(output, trail, about, disclose=disclose)
+            records = (
+                trail.between(app_name, since, until, disclose=disclose)
+                if answers is None
+                else trail.of_answers(answers, disclose=disclose)
+            )
+            manifest = _write_export(output, trail, about, records)
     counts: Any = manifest["counts"]
     differs: Any = manifest["differs"]
     check = f"python3 -m zipfile -e {output.name} export && python3 export/verify.py {output.name} --key '{key}'"
@@ -113,7 +152,9 @@ def export(
         raise typer.Exit(1)
 
 
-def _write_export(output: Path, trail: TrailSnapshot, about: ExportAbout, *, disclose: bool) -> Mapping[str, Any]:
+def _write_export(
+    output: Path, trail: TrailSnapshot, about: ExportAbout, records: Iterable[ExportedRecord]
+) -> Mapping[str, Any]:
     """Writes the ZIP and returns its manifest.
 
     Raises:
@@ -123,53 +164,32 @@ def _write_export(output: Path, trail: TrailSnapshot, about: ExportAbout, *, dis
     from monitor.audit.export import write_export
     from monitor.audit.note import NotProved
 
-    notes = trail.checkpoints(0, about.verifier_key)
+    notes = trail.checkpoints(0, about.verifier_key, since=about.start, until=about.end)
     if not notes or notes[-1][0] != trail.size:
         raise NotProved("the last checkpoint is not signed by the configured key: run `monitor audit seal`")
     try:
         with output.open("wb") as file:
             return write_export(
                 file,
-                records=trail.between(about.app, about.start, about.end, disclose=disclose),
+                records=records,
                 checkpoints=[note for _, note in notes],
                 consistency=trail.consistency([size for size, _ in notes]),
                 profiles=trail.profiles,
                 rules=trail.rules,
                 about=about,
+                stamps=trail.stamps(notes, about.verifier_key),
             )
     except OSError as error:
         raise WrongSettings(f"{output}: cannot be written: {error.strerror}") from None
 
 
-def _record_json(record: ExportedRecord, *, proved: bool) -> dict[str, Any]:
-    return {
-        "index": record.index,
-        "proved": proved,
-        "body": record.body,
-        "proof": [b64encode(node).decode() for node in record.proof],
-        "disclosed": record.disclosed,
-        "stored": record.stored,
-        "differs": list(record.differs),
-    }
-
-
-def _stored_state(records: Sequence[ExportedRecord]) -> str | None:
-    """The state of the newest leaf's row, or `differs` if any row differs; None if no row is stored."""
-    from monitor.audit.export import Stored
-
-    states = [record.stored for record in records if record.stored]
-    return Stored.DIFFERS if Stored.DIFFERS in states else states[-1] if states else None
+def _write_json(output: Path, value: Mapping[str, Any]) -> None:
+    try:
+        output.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise WrongSettings(f"{output}: cannot be written: {error.strerror}") from None
 
 
 def _print_differing(index: int, name: str, how: Sequence[str]) -> None:
     for sentence in how:
         typer.echo(readable(f"not stored as sealed: {name}, leaf {index}: {sentence}"), err=True)
-
-
-def _spellings(name: str, app: str | None) -> Iterator[tuple[str, str | None]]:
-    """Yields each id and app that a name may mean: the id alone, or APP/ID. Both may contain slashes."""
-    yield name, app
-    if app is None:
-        for place, letter in enumerate(name):
-            if letter == "/" and 0 < place < len(name) - 1:
-                yield name[place + 1 :], name[:place]

@@ -11,13 +11,14 @@ from rich.console import Console
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, print_json
 from monitor.core.errors import WrongSettings
+from monitor.core.text.interaction_name import meanings
 
 if TYPE_CHECKING:
     from monitor.store.interaction.assessments import AssessmentQueries
 
 
 def explain(
-    interaction_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the interaction.")],
+    name: Annotated[str, typer.Argument(metavar="APP/ID", help="The interaction; its id alone is enough.")],
     *,
     app_name: Annotated[str | None, typer.Option("--app", help="The app, where several share the id.")] = None,
     details: Annotated[
@@ -32,9 +33,8 @@ def explain(
 
     with opened() as application:
         queries = application.queries
-        rows = queries.with_assessments(interaction_id, app_name)
-        if not rows:
-            _fail_without_assessment(queries, interaction_id, app_name)
+        app, interaction_id = _stored(queries, name, app_name)
+        rows = queries.with_assessments(interaction_id, app)
         judgements = {row["app"]: queries.judgements(row["app"], interaction_id) for row in rows}
         profiles = [queries.profile(row["profile_hash"]) for row in rows]
     if as_json:
@@ -55,19 +55,23 @@ def explain(
         console.print("[dim]--details shows the figures behind this[/]")
 
 
-def _fail_without_assessment(queries: AssessmentQueries, interaction_id: str, app_name: str | None) -> None:
-    """Says why there is nothing to explain.
+def _stored(queries: AssessmentQueries, name: str, app_name: str | None) -> tuple[str | None, str]:
+    """The app, None for any, and the id of the assessed interaction that a name means; says why if there is none.
 
     Raises:
         WrongSettings: no such interaction is stored.
         typer.Exit: it is stored and waits for its assessment.
     """
+    meant = meanings(name, app_name)
+    for app, id_ in meant:
+        if queries.with_assessments(id_, app):
+            return app, id_
     waiting: Sequence[Mapping[str, Any]] = [
-        row for row in queries.unassessed(interaction_id) if app_name in {None, row["app"]}
+        row for app, id_ in meant for row in queries.unassessed(id_) if app in {None, row["app"]}
     ]
     if not waiting:
         where = "" if app_name is None else f" in app {app_name!r}"
-        raise WrongSettings(f"no interaction {interaction_id!r} is stored{where}")
+        raise WrongSettings(f"no interaction {name!r} is stored{where}")
     why = waiting[0]["last_error"] or "it waits for a worker"
-    typer.echo(f"{interaction_id} is stored but not assessed yet: {why}; see `monitor pending`", err=True)
+    typer.echo(f"{name} is stored but not assessed yet: {why}; see `monitor pending`", err=True)
     raise typer.Exit(1)

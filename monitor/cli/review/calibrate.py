@@ -14,11 +14,21 @@ from monitor.cli.review.labelled import assessed
 from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
+from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
     from monitor.assess.classify.profile import Profile
+    from monitor.review.calibrate.gain import Change, Gain
     from monitor.review.calibrate.run import Calibrated
 
+_COMPARED = {
+    "log_loss": "log score of the probabilities (0 is perfect, 0.693 a coin toss)",
+    "brier": "Brier score of the probabilities (0 is perfect, 0.25 a coin toss)",
+    "auc": "AUC",
+    "errors": "wrong verdicts",
+    "missed": "self-generated answers that are missed",
+    "false_alarms": "grounded answers called self-generated",
+}
 _FIGURES = {
     "auc": "AUC: how often a made-up answer gets a higher probability than another one",
     "precision": "precision: share of the answers called self-generated that are",
@@ -46,7 +56,8 @@ def calibrate(
 ) -> None:
     """Fit your own profile to labelled answers.
 
-    About 200 of them make its probabilities reliable.
+    About 200 of them make its probabilities reliable. Exits with 1 if it is not better on held-out answers than the
+    profile it starts from: then do not use it.
     """
     from monitor.assess.classify.profile import LONGEST_NAME
     from monitor.review.calibrate.profile_file import profile_toml
@@ -76,10 +87,28 @@ def calibrate(
         raise WrongSettings(f"cannot write {out}: {error.strerror}") from None
     if as_json:
         figures = found.profile.calibration.model_dump() if found.profile.calibration else {}
-        print_json({"profile": found.profile.name, "hash": found.profile.hash, "left_out": found.left_out, **figures})
+        print_json(
+            {
+                "profile": found.profile.name,
+                "hash": found.profile.hash,
+                "left_out": found.left_out,
+                **figures,
+                **found.gain.as_json(),
+            }
+        )
     else:
         _print_calibrated(found)
-    sys.stderr.write(f"wrote {out}; set MONITOR_PROFILE={out} to use it\n")
+        _print_gain(found.gain, made.profile)
+    if found.gain.better:
+        sys.stderr.write(f"wrote {out}; set MONITOR_PROFILE={out} to use it\n")
+        return
+    start = readable(made.profile.name)
+    if not found.gain.tells:
+        why = "does not clearly tell self-generated answers from grounded ones"
+    else:
+        why = f"is worse than {start}" if found.gain.worse else f"is not clearly better than {start}"
+    sys.stderr.write(f"wrote {out}, but do not use it: on held-out answers it {why}; more labels may help\n")
+    raise typer.Exit(1)
 
 
 def profiles(
@@ -141,6 +170,27 @@ def _print_calibrated(found: Calibrated) -> None:
     # The width of an interval falls with the root of the number of answers, so half the width takes four times as many.
     more = 3 * len(found.rows.made_up)
     Console(highlight=False).print(f"about {more:,} more usable answers would halve the width of the intervals")
+
+
+def _print_gain(found: Gain, start: Profile) -> None:
+    console = Console(highlight=False)
+    table = Table(title=f"{literal(start.name)} against it, on the same held-out answers", title_justify="left")
+    for heading in ("", "before", "after", "difference (95% interval)"):
+        table.add_column(heading, justify="right" if heading else "left")
+    for key, words in _COMPARED.items():
+        table.add_row(words, *_change(found.changes[key]))
+    for one in found.apps:
+        table.add_row(f"wrong verdicts of {literal(one.app)} ({one.answers:,} answers)", *_change(one.errors))
+    console.print(table)
+    if start.calibration is not None:
+        console.print(f"{literal(start.name)} was calibrated too: where it has seen these labels, it looks too good")
+
+
+def _change(change: Change) -> tuple[str, str, str]:
+    before, after = ("–" if value is None else f"{value:.3f}" for value in (change.before, change.after))
+    if change.low is None or change.high is None or change.before is None or change.after is None:
+        return before, after, "–"
+    return before, after, f"{change.after - change.before:+.3f} ({change.low:+.3f} – {change.high:+.3f})"
 
 
 def _show(profile: Profile) -> None:

@@ -60,10 +60,12 @@ def review_next(
 ) -> None:
     """Offer answers to label: those of open plans, then alternately an informative one and a random one.
 
-    Each says which it is.
+    Each says which it is. While calibration lacks labels of a class, informative ones are likely of that class; what is
+    lacking is said at the end.
     """
     from monitor.app.review import live_row, offers
     from monitor.review.presentation import label_command, offer_json
+    from monitor.store.review.shortage import shortage
 
     if random_only and second_opinion:
         raise WrongSettings("give either --random or --second-opinion, not both")
@@ -84,6 +86,7 @@ def review_next(
             by=who,
             random_only=random_only,
             second_opinion=second_opinion,
+            lacks=shortage(application.engine, app_name).lacks,
         )
         rows = ((offer, row) for offer in found if (row := live_row(application.queries, offer)) is not None)
         if as_json:
@@ -101,6 +104,7 @@ def review_next(
                 _show(application, offer, row, who, reveal=reveal)
                 typer.echo(f"{readable(label_command(offer, by and who))}\n")
             typer.echo(f"LABEL is one of {', '.join(Verdict)}")
+        typer.echo(shortage(application.engine, app_name).words, err=True)
 
 
 @review_app.command("label")

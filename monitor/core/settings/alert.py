@@ -71,6 +71,12 @@ class WebhookSettings(Section):
     bearer_token: SecretStr | None = None
 
 
+class TeamsSettings(Section):
+    """A channel or chat of Microsoft Teams, through a workflow with a webhook."""
+
+    url: SecretStr | None = Field(None, description="of the trigger 'When a Teams webhook request is received'")
+
+
 class EmailSettings(Section):
     """A mail server, the sender and the recipients."""
 

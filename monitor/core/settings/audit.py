@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, SecretStr
 from pydantic_settings import NoDecode
 
 from monitor.core.settings.sections import Section, split
@@ -26,3 +26,9 @@ class AuditSettings(Section):
     witness_slack: bool = Field(
         default=False, description="post each checkpoint to the configured Slack channel or webhook"
     )
+    timestamp_url: SecretStr | None = Field(None, description="an RFC 3161 authority that time-stamps checkpoints")
+    timestamp_ca: Path | None = Field(
+        None, description="the authority's root certificates (PEM), without which its time stamps are not checked here"
+    )
+    calendar_url: SecretStr | None = Field(None, description="an OpenTimestamps calendar that gives receipts")
+    timestamp_every: float = Field(3_600.0, gt=0, description="seconds between time stamps of each authority")

@@ -36,6 +36,7 @@ from monitor.core.settings.alert import (
     NotifySettings,
     PagerDutySettings,
     SlackSettings,
+    TeamsSettings,
     WebhookSettings,
 )
 from monitor.core.settings.audit import AuditSettings
@@ -81,6 +82,9 @@ class Settings(BaseSettings):
         None, description="file of alert rules; default: the rules that ship"
     )
     public_url: str | None = Field(None, description="URL of this installation, for links in messages")
+    docs_url: Annotated[str | None, Field(pattern=r"^https?://[^\s<>|\"\\^`{}?#]+$")] = Field(
+        None, description="URL above `docs/` where people read this documentation, for runbooks as links"
+    )
     evaluation_interval: float = Field(15.0, gt=0, description="seconds between evaluations of the alert rules")
     ingest: IngestSettings = IngestSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
@@ -93,6 +97,7 @@ class Settings(BaseSettings):
     slack: SlackSettings = SlackSettings()
     alertmanager: AlertmanagerSettings = AlertmanagerSettings()
     pagerduty: PagerDutySettings = PagerDutySettings()
+    teams: TeamsSettings = TeamsSettings()
     webhook: WebhookSettings = WebhookSettings()
     email: EmailSettings = EmailSettings()
     kafka: KafkaSettings = KafkaSettings()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -41,6 +42,9 @@ class RedactionSettings(Section):
     )
     regions: Annotated[tuple[str, ...], NoDecode, BeforeValidator(split), AfterValidator(_known)] = Field(
         (), description="countries by two letters, as DE, FR, whose national ids and telephone numbers are recognised"
+    )
+    previous_key_files: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(split)] = Field(
+        (), description="earlier audit keys, with which redacted tags are still found after a change of keys"
     )
     patterns: Annotated[dict[str, str], AfterValidator(_compiled)] = Field(
         {}, description="your own regular expressions by name, for whole words; [name] replaces a match"

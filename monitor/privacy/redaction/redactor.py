@@ -18,6 +18,7 @@ from monitor.privacy.redaction.escapes import find_decoded, find_everywhere
 from monitor.privacy.redaction.pattern import pattern
 from monitor.privacy.redaction.sources import Sources
 from monitor.privacy.redaction.spans import Finder, Finding, find_all, growth, merged, moved, replaced
+from monitor.privacy.tag_digest import DigestOfTag
 
 _BY_FORM: Mapping[PersonalData, Finder] = {
     PersonalData.KEY: forms.keys,
@@ -33,10 +34,14 @@ _REDACTED = frozenset({Mark.REDACTED})
 
 
 class Redactor:
-    """Replaces what `finders` find by placeholders. Caches findings by text; threads may share it."""
+    """Replaces what `finders` find by placeholders. Caches findings by text; threads may share it.
 
-    def __init__(self, finders: Sequence[tuple[str, Finder]]) -> None:
+    With `digest_of_tag`, an interaction keeps a digest of each tag in which something was replaced.
+    """
+
+    def __init__(self, finders: Sequence[tuple[str, Finder]], digest_of_tag: DigestOfTag | None = None) -> None:
         self._finders = tuple(finders)
+        self._digest_of_tag = digest_of_tag
         self._find: Callable[[str], list[Finding]] = cached_by_text(partial(find_everywhere, finders=self._finders))
 
     def text(self, text: str) -> str:
@@ -53,6 +58,7 @@ class Redactor:
         """
         documents = tuple(map(self._document, it.retrieved_documents))
         support = it.supporting_documents
+        tags = {name: self.text(value) for name, value in it.tags.items()}
         after = replace(
             it,
             question=self.text(it.question),
@@ -60,7 +66,8 @@ class Redactor:
             reference_answer=None if it.reference_answer is None else self.text(it.reference_answer),
             retrieved_documents=documents,
             supporting_documents=None if support is None else self._pieces(support, it.retrieved_documents, documents),
-            tags={name: self.text(value) for name, value in it.tags.items()},
+            tags=tags,
+            tag_digests=self._digests(it.tags, tags),
         )
         return it if after == it else replace(after, marks=it.marks | _REDACTED)
 
@@ -85,6 +92,13 @@ class Redactor:
             ),
         )
         return letter if after == letter else replace(after, digest=hashlib.sha256(message.value).digest())
+
+    def _digests(self, before: Mapping[str, str], after: Mapping[str, str]) -> frozenset[str]:
+        """Digests of the tags whose values have changed."""
+        digest = self._digest_of_tag
+        if digest is None:
+            return frozenset()
+        return frozenset(digest(name, value) for name, value in before.items() if after[name] != value)
 
     def _document(self, document: Document) -> Document:
         return replace(
@@ -139,7 +153,11 @@ class Redactor:
 
 
 def redactor(
-    kinds: Iterable[PersonalData], regions: Sequence[str] = (), patterns: Mapping[str, str] | None = None
+    kinds: Iterable[PersonalData],
+    regions: Sequence[str] = (),
+    patterns: Mapping[str, str] | None = None,
+    *,
+    digest_of_tag: DigestOfTag | None = None,
 ) -> Redactor:
     """A redactor for these kinds of data in these countries; `patterns`, by name, come first.
 
@@ -149,7 +167,7 @@ def redactor(
     wanted = set(kinds)
     finders = [(f"[{name}]", pattern(expression)) for name, expression in (patterns or {}).items()]
     finders += [(kind.placeholder, _finder(kind, regions)) for kind in PersonalData if kind in wanted]
-    return Redactor(finders)
+    return Redactor(finders, digest_of_tag)
 
 
 def _finder(kind: PersonalData, regions: Sequence[str]) -> Finder:

@@ -8,13 +8,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 
 from monitor.core.model import Json, Verdict
 from monitor.core.proportions import Share
 from monitor.core.text.plain import shortened
 from monitor.core.verdict_counts import Verdicts
 from monitor.privacy.masking import redact
-from monitor.report.weekly.compare import changed, rounded, share
+from monitor.report.weekly.actions import findings_json
+from monitor.report.weekly.compare import BETTER, HIGHER, WORSE, as_full, changed, rounded, share
 from monitor.report.weekly.facts import Example, Facts, Refusals, TwoWeeks
 from monitor.report.weekly.groups import documents_json, group_json, topics_json
 from monitor.report.weekly.operations import (
@@ -26,24 +28,30 @@ from monitor.report.weekly.operations import (
     moment,
     name_json,
 )
+from monitor.report.weekly.week import Week
 
 SCHEMA = "monitor/weekly-report/1"
 _QUESTION, _ANSWER = 300, 600  # characters shown
 _SIDES = ("negative", *(verdict.value for verdict in Verdict))
+_MORE = {"correct": BETTER, "over": WORSE, "unknown": HIGHER}  # what more such refusals mean
 Content = Mapping[str, Json]
 
 
 def content(facts: Facts) -> dict[str, Json]:
     """The report as JSON; docs/quality/report.md describes every field."""
     counted = _weeks(facts)
+    this_days, days_before = (_days_with_answers(facts, week) for week in (facts.week, facts.week.before))
     return {
         "schema": SCHEMA,
         "app": facts.app,
         "week": {"name": facts.week.name, "start": moment(facts.week.start), "end": moment(facts.week.end)},
+        "findings": findings_json(facts),
         "verdicts": {
             "answers": counted.this.total,
             "answers_before": counted.before.total,
-            "rates": {side: _rate(counted, side) for side in _SIDES},
+            "days": this_days,
+            "days_before": days_before,
+            "rates": {side: _rate(counted, side, compared=as_full(this_days, days_before)) for side in _SIDES},
         },
         "true_rates": _true_rates(facts),
         "refusals": _refusals(facts, counted.this.total),
@@ -99,14 +107,23 @@ def _weeks(facts: Facts) -> TwoWeeks:
     )
 
 
-def _rate(counted: TwoWeeks, side: str) -> Json:
+def _days_with_answers(facts: Facts, week: Week) -> int:
+    days = (facts.days.get(week.monday + timedelta(days=place), Verdicts()) for place in range(7))
+    return sum(day.total > 0 for day in days)
+
+
+def _rate(counted: TwoWeeks, side: str, *, compared: bool) -> Json:
     now, before = getattr(counted.this, side), getattr(counted.before, side)
     return {
         "this": share(now, counted.this.total),
         "before": share(before, counted.before.total),
         "change": changed(
-            Share(matching=now, total=counted.this.total), Share(matching=before, total=counted.before.total)
-        ),
+            Share(matching=now, total=counted.this.total),
+            Share(matching=before, total=counted.before.total),
+            more=BETTER if side == Verdict.GROUNDED else WORSE,
+        )
+        if compared
+        else None,
     }
 
 
@@ -143,10 +160,14 @@ def _refusals(facts: Facts, answers: int) -> dict[str, Json]:
         return {
             "this": share(n, now.total),
             "before": share(k, before.total),
-            "change": changed(_of(now, name), _of(before, name)),
+            "change": changed(_of(now, name), _of(before, name), more=_MORE[name]),
         }
 
-    return {"partial": share(facts.partial_refusals, answers), **{n: side(n) for n in ("correct", "over", "unknown")}}
+    return {
+        "partial": share(facts.partial_refusals, answers),
+        "answered_to_compare": now.answered,
+        **{n: side(n) for n in ("correct", "over", "unknown")},
+    }
 
 
 def _of(refusals: Refusals, name: str) -> Share:

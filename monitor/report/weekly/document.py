@@ -32,6 +32,11 @@ _REFUSALS = {
     "over": "Over-refusal: the documents hold it",
     "unknown": "Unclear",
 }
+_TOLD = {
+    True: "That is told by how well its documents match the question, beside those of the app's answered questions; "
+    "lists of answers tell it by the profile alone, which is less sure.",
+    False: "That is told by the profile, since too few questions were answered to compare with.",
+}
 _TWO_WEEKS: Columns = {
     "Answers": lambda rate: f"{rate['this']['count']:,}",
     "This week": lambda rate: share(rate["this"]),
@@ -148,7 +153,8 @@ def _refusals(refusals: Item) -> Section:
         tables = []
     return Section(
         title="Refusals",
-        words="Shares of all refusals. A refusal is right if the retrieved documents do not hold the answer.",
+        words="Shares of all refusals. A refusal is right if the retrieved documents do not hold the answer. "
+        + _TOLD[bool(refusals.get("answered_to_compare"))],
         notes=notes,
         tables=tables,
     )

@@ -9,6 +9,7 @@ from datetime import date, datetime
 from monitor.core.batch import Tally
 from monitor.core.model import Verdict
 from monitor.core.verdict_counts import Verdicts
+from monitor.report.findings.find import Candidate
 from monitor.report.weekly.week import Week
 from monitor.review.label import Opinion
 from monitor.review.rates.period import PeriodRates
@@ -24,11 +25,15 @@ class TwoWeeks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusals:
-    """Full refusals: the documents do not hold the answer (`correct`), they do (`over`), or it is `unknown`."""
+    """Full refusals: the documents do not hold the answer (`correct`), they do (`over`), or it is `unknown`.
+
+    Told by comparison with that many `answered` questions of the app; 0: there were too few, so the profile tells.
+    """
 
     correct: int = 0
     over: int = 0
     unknown: int = 0
+    answered: int = 0
 
     @property
     def total(self) -> int:
@@ -173,9 +178,32 @@ class Coverage:
     arrivals: tuple[Arrivals, ...]
     problems: tuple[tuple[str, int], ...]  # of the week's dead letters: `path: problem` and their number
     ledger: Tally
+    read_once: tuple[Arrivals, ...]  # files and the like that the ledger does not hold, since the beginning
     partitions: int
     unbalanced: int
     behind: tuple[Behind, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """An outage, a rise or a level, with its false discovery rate `q`.
+
+    Of an outage its times to the minute, and its negative answers.
+    """
+
+    about: Candidate
+    q: float
+    start: datetime | None = None
+    end: datetime | None = None
+    negative: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What was found among so many `tests`."""
+
+    tests: int = 0
+    items: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +223,7 @@ class Facts:
     profiles: tuple[ProfileUse, ...]
     worst: tuple[Example, ...]
     over_refusals: tuple[Example, ...]
+    watched: int  # days of the week on which a rule was evaluated
     episodes: tuple[Episode, ...]
     silences: tuple[WeekSilence, ...]
     judged: tuple[JudgedMetric, ...]
@@ -204,4 +233,5 @@ class Facts:
     coverage: Coverage
     opinions: tuple[Opinion, ...]
     unlabelled: int
+    findings: Findings = Findings()
     rates: PeriodRates | None = None  # from labels that were drawn for the week

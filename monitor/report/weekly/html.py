@@ -10,17 +10,21 @@ from functools import lru_cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from monitor.report.weekly.actions import actions, calm
 from monitor.report.weekly.content import digest
 from monitor.report.weekly.document import Link, sections
 from monitor.report.weekly.elements import Chart, Item
 from monitor.report.weekly.summary import headline, period, title, warnings
 
 
-def page(content: Item, link: Link) -> str:
-    """The whole page, the same for the same content and links."""
+def page(content: Item, link: Link, base: str = "") -> str:
+    """The whole page, the same for the same content and links; `base` is the address of the installation."""
     return _template().render(
         title=title(content),
         period=period(content),
+        actions=actions(content),
+        calm=calm(content),
+        base=base,
         headline=headline(content),
         warnings=warnings(content),
         sections=sections(content, link),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from monitor.report.weekly.actions import actions, calm
 from monitor.report.weekly.content import digest
 from monitor.report.weekly.document import Link, sections
 from monitor.report.weekly.elements import Card, Item, Section, Table
@@ -16,9 +17,9 @@ _LINKS = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp)(?=:)|\bwww(?=\.)")
 _APART = "\u2060"  # word joiner
 
 
-def markdown(content: Item, link: Link) -> str:
-    """The whole report, the same for the same content and links."""
-    return "\n".join(_lines(content, link)) + "\n"
+def markdown(content: Item, link: Link, base: str = "") -> str:
+    """The whole report, the same for the same content and links; `base` is the address of the installation."""
+    return "\n".join(_lines(content, link, base)) + "\n"
 
 
 def escape(text: str) -> str:
@@ -27,9 +28,10 @@ def escape(text: str) -> str:
     return _LINKS.sub(lambda found: f"{found.group()}{_APART}", escaped)
 
 
-def _lines(content: Item, link: Link) -> Iterator[str]:
+def _lines(content: Item, link: Link, base: str) -> Iterator[str]:
     yield f"# {escape(title(content))}\n"
     yield f"{escape(period(content))}\n"
+    yield from _actions(content, base)
     yield from (f"- {escape(line)}" for line in headline(content))
     yield ""
     for line in warnings(content):
@@ -37,6 +39,20 @@ def _lines(content: Item, link: Link) -> Iterator[str]:
     for section in sections(content, link):
         yield from _section(section)
     yield f"Content {digest(content)} (SHA-256): the same rows give the same report."
+
+
+def _actions(content: Item, base: str) -> Iterator[str]:
+    todo, quiet = actions(content), calm(content)
+    if not todo and quiet is None:
+        return
+    yield "## This week\n"
+    if quiet is not None:
+        yield f"{escape(quiet)}\n"
+        return
+    for place, action in enumerate(todo, start=1):
+        look = f"[Look at these answers](<{base}{action.path}>)" if base else f"Look at `{action.path}`"
+        yield f"{place}. {escape(action.text)} {escape(action.sure)} {look}"
+    yield ""
 
 
 def _section(section: Section) -> Iterator[str]:

@@ -40,6 +40,7 @@ def alerts_json(facts: Facts) -> Json:
     resolved = [_seconds(episode.resolved_at - episode.fired_at) for episode in facts.episodes if episode.resolved_at]
     quiet = [silence for silence in facts.silences if _may_hold(silence, facts.app)]
     return {
+        "watched_days": facts.watched,
         "fired": sum(episode.fired_at >= start for episode in facts.episodes),
         "fired_before": sum(episode.fired_at < start for episode in facts.episodes),
         "to_acknowledge": _lengths(acknowledged, len(facts.episodes)),
@@ -120,6 +121,7 @@ def ledger_json(c: Coverage) -> Json:
     return {
         **asdict(c.ledger),
         "balanced": c.ledger.balanced and not c.unbalanced,
+        "read_once": [{**asdict(source), "source": name_json(source.source)} for source in c.read_once],
         "partitions": c.partitions,
         "unbalanced_partitions": c.unbalanced,
         "reading": [

@@ -15,6 +15,7 @@ from monitor.report.weekly.wording import (
     share,
     text,
     thousands,
+    watched,
     when,
 )
 
@@ -104,7 +105,7 @@ def _alerts(found: Item) -> Section:
         ]
         tables.append(table_of(found["episodes"], _EPISODES, caption="Alerts of the week", texts=3))
     else:
-        notes.append("No alert fired in this week.")
+        notes.append(f"{watched(found)}.")
     if found["silences"]:
         tables.append(table_of(found["silences"], _SILENCES, caption="Silences", texts=3))
     else:
@@ -138,7 +139,10 @@ def _coverage(coverage: Item, ledger: Item) -> Section:
     if ledger["partitions"]:
         tables.append(table_of([ledger], _LEDGER, caption="The ledger of all apps since its beginning"))
     else:
-        notes.append("There is no ledger: nothing was read from Kafka or a file.")
+        notes.append("The ledger holds nothing: it counts what is read from Kafka and from followed files.")
+    if ledger.get("read_once"):
+        caption = "Read once, from files or as sent, of all apps since the beginning; whoever sent it saw the outcome"
+        tables.append(table_of(ledger["read_once"], _SOURCES, caption=caption))
     if ledger["reading"]:
         tables.append(table_of(ledger["reading"], _READING, caption="How far each source was read"))
     return Section(

@@ -6,10 +6,13 @@ import shlex
 from collections.abc import Iterator
 
 from monitor.core.text.plain import percent, plain
+from monitor.report.weekly.actions import least_wrong
+from monitor.report.weekly.compare import BETTER, UNCLEAR, WORSE, change_verdict
 from monitor.report.weekly.elements import Item
-from monitor.report.weekly.wording import change, counted, length, number, plural, points, share
+from monitor.report.weekly.wording import change, counted, length, number, plural, points, share, watched
 
 _NAMED = 3
+_VERDICTS = {WORSE: "clearly worse", BETTER: "clearly better", UNCLEAR: UNCLEAR}
 
 
 def title(content: Item) -> str:
@@ -72,16 +75,28 @@ def _rates(content: Item) -> Iterator[str]:
     negative = verdicts["rates"]["negative"]
     line = f"{plural(verdicts['answers'], 'answer')}, {share(negative['this'])} of them flagged as negative"
     changed = negative["change"]
-    if changed is None:
-        yield f"{line}; the week before has no answers to compare with."
+    if changed is not None:
+        yield f"{line}; {_VERDICTS[str(change_verdict(changed))]}: {change(changed)}."
+    elif verdicts["answers_before"]:
+        days = f"{verdicts['days_before']} of the days before and {verdicts['days']} of this week"
+        yield f"{line}; not compared with the week before, since only {days} have answers."
     else:
-        clear = "a clear change" if changed["clear"] else "no clear change"
-        yield f"{line}; {clear}: {change(changed)}."
+        yield f"{line}; the week before has no answers to compare with."
     made_up, refused = (verdicts["rates"][name]["this"]["share"] for name in ("self_generated", "refusal"))
-    over = content["refusals"]["over"]["this"]
     line = f"{percent(made_up)} are flagged as self-generated, {percent(refused)} as refusals"
-    over_refusals = f"; {over['count']:,} of these although the documents hold the answer" if over["of"] else ""
-    yield f"{line}{over_refusals}."
+    yield f"{line}{_wrong_refusals(content['refusals'])}."
+
+
+def _wrong_refusals(refusals: Item) -> str:
+    """A lower bound, and what could not be told."""
+    over, untold = (refusals[name]["this"]["count"] for name in ("over", "unknown"))
+    of = refusals["over"]["this"]["of"]
+    if not of:
+        return ""
+    least = least_wrong(over, of)
+    known = f"at least {least:,} of these {of:,} although the documents hold the answer" if least else ""
+    not_known = f"for {untold:,} it cannot be told whether they were right" if untold else ""
+    return "".join(f"; {part}" for part in (known, not_known) if part)
 
 
 def _topics(content: Item) -> Iterator[str]:
@@ -108,7 +123,7 @@ def _operations(content: Item) -> Iterator[str]:
         before = f", {alerts['fired_before']:,} went on from the week before" if alerts["fired_before"] else ""
         yield f"{plural(alerts['fired'], 'alert')} fired{before}; {counted(acknowledged)} acknowledged{after}."
     else:
-        yield "No alert fired."
+        yield f"{watched(alerts)}."
     agreement = content["agreement"]
     if agreement["labels"]:
         few = "" if agreement["enough"] else ", too few to say much"

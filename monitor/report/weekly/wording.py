@@ -13,6 +13,7 @@ from monitor.report.weekly.elements import Item
 NOTHING = "–"
 SIDES = {"negative": "Negative", "grounded": "Grounded", "refusal": "Refusals", "self_generated": "Self-generated"}
 _SMALLEST = 0.001
+_WEEK = 7  # days
 
 
 def share(found: Item) -> str:
@@ -84,3 +85,11 @@ def text(name: str) -> Callable[[Item], str]:
 def thousands(name: str) -> Callable[[Item], str]:
     """A column that shows the whole number `name` of an item, as `10,011`."""
     return lambda item: f"{item[name]:,}"
+
+
+def watched(alerts: Item) -> str:
+    """What to say of a week without an alert; reports of earlier releases do not know whether rules ran."""
+    days = alerts.get("watched_days", _WEEK)
+    if not days:
+        return "Not watched: no alert rule ran in this week"
+    return "No alert fired" if days >= _WEEK else f"No alert fired on the {plural(days, 'day')} on which rules ran"

@@ -16,11 +16,12 @@ from monitor.core.errors import WrongSettings
 from monitor.core.model import Assessment, RefusalKind, Verdict
 from monitor.review.calibrate.crossval import CrossValidated, cross_validated, slope_shift_threshold
 from monitor.review.calibrate.fit import FOLDS, Rows, fit
+from monitor.review.calibrate.gain import Gain, gain
 from monitor.review.calibrate.thresholds import fitted_rules
 from monitor.review.evaluate.labels import Labelled, data_hash
 from monitor.review.evaluate.statistics import Objective, f_objective, recall_at_precision
+from monitor.review.shortage import NEEDED
 
-LEAST = 20  # rows of each class needed for a fit
 _RECALL: Final = re.compile(r"recall@(0?\.\d+)")
 LEAST_REFUSALS = 10  # answers worded as a refusal needed to learn from them
 _PSEUDO = 0.5  # count added to both sides of a share, so that it is never 0 or 1 (Jeffreys)
@@ -33,6 +34,7 @@ class Calibrated:
     profile: Profile
     rows: Rows
     judged: CrossValidated
+    gain: Gain
     left_out: int  # rows without information on groundedness: refusals, answers without documents
 
 
@@ -51,13 +53,7 @@ def objective_of(name: str) -> Objective:
 
 def rows_of(rows: Sequence[Labelled], assessments: Sequence[Assessment], start: Groundedness) -> Rows:
     """The rows that groundedness can be fitted to: not labelled or worded as a refusal, and with text to align."""
-    kept = [
-        (row, a.evidence.features)
-        for row, a in zip(rows, assessments, strict=True)
-        if row.label is not Verdict.REFUSAL
-        and a.refusal.kind is not RefusalKind.FULL
-        and a.evidence.features["grounding"] is not None
-    ]
+    kept = [(row, a.evidence.features) for row, a in zip(rows, assessments, strict=True) if _usable(row, a)]
     values = [[np.nan if (v := features[name]) is None else v for name in FEATURES] for _, features in kept]
     return Rows(
         features=np.array(values, np.float64).reshape(len(kept), len(FEATURES)),
@@ -65,6 +61,11 @@ def rows_of(rows: Sequence[Labelled], assessments: Sequence[Assessment], start: 
         groups=np.array([row.group for row, _ in kept], np.str_),
         start=start,
     )
+
+
+def _usable(row: Labelled, a: Assessment) -> bool:
+    refuses = row.label is Verdict.REFUSAL or a.refusal.kind is RefusalKind.FULL
+    return not refuses and a.evidence.features["grounding"] is not None
 
 
 def calibrated(
@@ -92,6 +93,8 @@ def calibrated(
     if threshold is None:
         raise WrongSettings(f"no threshold reaches {objective} on held-out answers: choose a lower objective")
     figures, intervals = judged.figures(rows), judged.intervals(rows, rng)
+    apps = [row.interaction.app for row, a in zip(labelled, assessments, strict=True) if _usable(row, a)]
+    change = gain(rows, judged, np.array(apps, np.str_), rng, objective=objective)
     precision, missed = _refusals(labelled, assessments, start)
     profile = _made_from(
         start,
@@ -115,7 +118,7 @@ def calibrated(
             importance={key: round(value, 4) for key, value in judged.importance.items() if round(value, 4)},
         ),
     )
-    return Calibrated(profile=profile, rows=rows, judged=judged, left_out=len(labelled) - len(rows.groups))
+    return Calibrated(profile=profile, rows=rows, judged=judged, gain=change, left_out=len(labelled) - len(rows.groups))
 
 
 def _made_from(start: Profile, **changes: object) -> Profile:
@@ -126,9 +129,9 @@ def _made_from(start: Profile, **changes: object) -> Profile:
 def _check(rows: Rows) -> None:
     made_up, groups = int(rows.made_up.sum()), len(np.unique(rows.groups))
     grounded = len(rows.made_up) - made_up
-    if min(made_up, grounded) < LEAST:
+    if min(made_up, grounded) < NEEDED:
         raise WrongSettings(
-            f"calibration needs at least {LEAST} usable answers of either kind, better some 200 in total; "
+            f"calibration needs at least {NEEDED} usable answers of either kind, better some 200 in total; "
             f"the files have {grounded} grounded and {made_up} self-generated ones"
         )
     fewest = min(groups, *(len(np.unique(rows.groups[rows.made_up == kind])) for kind in (True, False)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, and_, delete, func, insert, select, update
@@ -25,7 +25,7 @@ from monitor.store.alert.counts import SpanCounts
 from monitor.store.alert.new_answers import NewAnswerList
 from monitor.store.database import advisory_lock, bounded
 from monitor.store.ledger.progress import ReadingStore
-from monitor.store.tables.alerts import alert, alert_event, alert_group, alert_memory, rule_state
+from monitor.store.tables.alerts import alert, alert_event, alert_group, alert_memory, rule_state, watched_day
 
 EVALUATOR_LOCK = 7_305_103
 RESOLVED_KEPT = timedelta(hours=1)
@@ -141,6 +141,8 @@ class PostgresAlertStore(AlertStore):
             for change in done.transitions:
                 _save(connection, change)
             _save_rule(connection, done)
+            watched = postgresql.insert(watched_day).values(day=done.at.astimezone(UTC).date())
+            connection.execute(watched.on_conflict_do_nothing())
             if done.remembered:
                 rows = [_memory_row(done.rule_digest, identity, memory) for identity, memory in done.remembered.items()]
                 write = postgresql.insert(alert_memory)

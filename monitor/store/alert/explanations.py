@@ -45,10 +45,12 @@ _ROLLUP_COLUMNS = {"environment": "r.environment", "model": "r.model", "topic": 
 # Reads the assessments of each slice of time by the index on app, verdict and time (hence all verdicts by name), then
 # the interaction of each by its key. LIMIT and OFFSET 0 keep the planner from joining whole months instead.
 _ROWS = """
-    SELECT i.*, a.verdict, a.reasons, a.p_grounded, a.p_refusal, a.p_self_generated, a.rank, a.matches
+    SELECT i.*, a.verdict, a.reasons, a.p_grounded, a.p_refusal, a.p_self_generated, a.rank,
+        a.qrd, a.embedding_model, a.matches
     FROM unnest(CAST(:starts AS timestamptz[]), CAST(:ends AS timestamptz[])) AS s (start, stop)
     CROSS JOIN LATERAL (
         SELECT a.app, a.id, a.occurred_at, a.verdict, a.reasons, a.p_grounded, a.p_refusal, a.p_self_generated, a.rank,
+            a.qrd, a.embedding_model,
             (CAST(:signal AS text) = 'negative' AND a.verdict <> 'grounded')
                 OR a.verdict = CAST(:signal AS text) OR CAST(:signal AS text) = ANY(a.reasons) AS matches
         FROM assessment a
@@ -60,7 +62,7 @@ _ROWS = """
     CROSS JOIN LATERAL (
         SELECT i.id, i.app, i.environment, i.occurred_at, i.model, i.prompt_version, i.tags,
             jsonb_path_query_array(i.retrieved_documents, '$[*].id') AS documents,
-            CASE WHEN a.matches OR :all_questions THEN left(i.question, :longest) END AS question,
+            left(i.question, :longest) AS question,
             CASE WHEN a.matches AND :answers THEN left(i.answer, :longest) END AS answer
         FROM interaction i
         WHERE i.app = a.app AND i.id = a.id AND i.occurred_at = a.occurred_at {conditions} OFFSET 0
@@ -155,7 +157,6 @@ def _side(connection: Connection, wanted: _AnswerFilter, span: Span, *, now: boo
             "verdicts": [verdict.value for verdict in Verdict],
             "signal": wanted.signal,
             "of_slice": ceil(_BURST * max(passed * fraction, wanted.most) / len(slices)),
-            "all_questions": now,
             "answers": now,
             "longest": _LONGEST,
         },
@@ -220,6 +221,8 @@ def _answered(row: RowMapping) -> AnswerRow:
         ),
         rank=row["rank"],
         reasons=tuple(row["reasons"]),
+        qrd=row["qrd"],
+        embedding_model=row["embedding_model"],
         model=row["model"],
         prompt_version=row["prompt_version"],
         topic=tags.pop("topic", None),

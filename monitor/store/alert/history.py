@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Engine, Select, and_, false, func, or_, se
 from monitor.alert.silence import silencing
 from monitor.alert.state import Alert, State
 from monitor.store.alert.alerts import alert_of
-from monitor.store.alert.outbox import silence_of
+from monitor.store.alert.outbox import escalation, silence_of
 from monitor.store.database import retriable
 from monitor.store.tables.alerts import (
     alert,
@@ -118,6 +118,7 @@ class AlertHistory:
             n.given_up,
             n.episode,
             n.number,
+            escalation().label("escalated_after"),
         )
         return self._rows(select(*columns).where(ours).order_by(n.id))
 

@@ -13,7 +13,7 @@ from monitor.alert.notification import SEVERITIES
 from monitor.alert.silence import Silence, silencing
 from monitor.alert.state import Alert, State
 from monitor.store.alert.alerts import alert_of
-from monitor.store.alert.outbox import silence_of
+from monitor.store.alert.outbox import escalation, silence_of
 from monitor.store.database import limited_read
 from monitor.store.tables.alerts import alert, alert_event, notification, silence
 
@@ -70,7 +70,8 @@ class AlertBoard:
     def notifications(self, fingerprint: str) -> Sequence[Row]:
         """Notifications about the alert among the latest ones, oldest first, without their messages."""
         newest = select(func.max(_n.id)).scalar_subquery()
-        columns = (_n.receiver, _n.news, _n.made_at, _n.delivered_at, _n.attempts, _n.last_error, _n.given_up)
+        sent = (_n.receiver, _n.news, _n.made_at, _n.delivered_at, _n.attempts, _n.last_error, _n.given_up)
+        columns = (*sent, escalation().label("escalated_after"))
         ours = _n.payload["alerts"].contains([{"fingerprint": fingerprint}])
         query = select(*columns).where(_n.id > newest - LATEST, ours).order_by(_n.id)
         with limited_read(self._engine, _NARROW) as connection:

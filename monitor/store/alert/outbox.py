@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from zlib import crc32
 
 from pydantic import TypeAdapter
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Engine,
+    Interval,
     Row,
     RowMapping,
     and_,
+    cast,
     delete,
     exists,
     false,
@@ -235,6 +238,11 @@ def _moved(connection: Connection, group: AlertGroup, *, over: bool) -> bool:
 
 def _group(row: RowMapping) -> AlertGroup:
     return _GROUP.validate_python(dict(row))
+
+
+def escalation() -> ColumnElement[timedelta | None]:
+    """How long nobody acknowledged an alert before the notification of a row went to a further receiver."""
+    return cast(_n.payload["escalated_after"].astext, Interval)
 
 
 def silence_of(row: Row[Any]) -> Silence:

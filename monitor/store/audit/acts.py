@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, select
 from monitor.alert.rule import RuleSet
 from monitor.core.model import Json
 from monitor.store.alert.responses import acknowledge_act, silence_act
+from monitor.store.alert.rules_versions import version_acts
 from monitor.store.audit_queue import Act, Entry, Kind, is_authentic, known_queue_key, queue_act
 from monitor.store.database import retriable
 from monitor.store.interaction.assessments import profile_act
@@ -28,7 +29,10 @@ from monitor.store.tables.review import review
 
 ActKey: TypeAlias = tuple[str, ...]  # the kind, and what identifies the act within its kind
 # that stored rows record as well
-STORED_ACTS = (Kind.PROFILE, Kind.REFERENCE, Kind.LABEL, Kind.PLAN, Kind.SILENCE, Kind.ACKNOWLEDGE)
+STORED_ACTS = (
+    *(Kind.PROFILE, Kind.REFERENCE, Kind.LABEL, Kind.PLAN, Kind.SILENCE, Kind.ACKNOWLEDGE),
+    Kind.RULES_VERSION,
+)
 _RULES = "rules"  # the subject of every act about rules
 
 
@@ -66,6 +70,7 @@ def stored_acts(connection: Connection) -> dict[ActKey, Act]:
     acts += [frozen_of(dict(row)).act(stored_as=row["hash"]) for row in frozen]
     acts += [label_act(dict(row)) for row in connection.execute(select(review)).mappings()]
     acts += plan_acts(connection)
+    acts += version_acts(connection)
     acts += [silence_act(dict(row), row["starts_at"]) for row in connection.execute(select(silence)).mappings()]
     done = select(alert_action).where(alert_action.c.action == "acknowledge").order_by(alert_action.c.id)
     acts += [acknowledge_act(row.fingerprint, row.episode, by=row.by, now=row.at) for row in connection.execute(done)]

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from monitor.audit.merkle import Frontier
-from monitor.audit.note import Checkpoint, NotProved, Signer, opened, signed
+from monitor.audit.note import Checkpoint, Signer, key_of, opened, signed, signed_at
 from monitor.core.errors import Fatal
 from monitor.store.audit.backfill import is_numbered
 from monitor.store.audit.leaf import entry_of
@@ -41,8 +41,8 @@ def signed_size(raw: psycopg.Connection) -> int:
 
 
 def sign(raw: psycopg.Connection, frontier: Frontier, signer: Signer, made_at: datetime | None) -> str:
-    """Signs the tree of the frontier, stores the checkpoint, and returns its note."""
-    note = signed(Checkpoint(origin=signer.name, size=frontier.size, root=frontier.root), signer)
+    """Signs the tree of the frontier and the time `made_at`, stores the checkpoint, and returns its note."""
+    note = signed(Checkpoint(origin=signer.name, size=frontier.size, root=frontier.root), signer, made_at)
     raw.execute(_SIGN, (frontier.size, frontier.root, note, made_at))
     return note
 
@@ -53,13 +53,16 @@ def opened_by(note: str, keys: Sequence[str]) -> Checkpoint:
     Raises:
         NotProved: none of them signed it; the message is about the first key.
     """
-    problem: NotProved | None = None
-    for key in keys:
-        try:
-            return opened(note, key)
-        except NotProved as error:
-            problem = problem or error
-    raise problem or NotProved("there is no key to check the checkpoint with")
+    return opened(note, key_of(note, keys))
+
+
+def time_signed(note: str, keys: Sequence[str]) -> datetime | None:
+    """When a note was signed, by the clock of the sealer and in whole seconds, if one of the public keys says so.
+
+    Raises:
+        NotProved: the time is not the one that was signed.
+    """
+    return next((at for key in keys if (at := signed_at(note, key)) is not None), None)
 
 
 def check_signed(raw: psycopg.Connection) -> None:

@@ -15,9 +15,9 @@ from monitor.store.database import limited_read
 
 PAGE = 30
 LATEST = 20_000  # the newest leaves, among which the leaves of a day are counted
-ACTS = tuple(kind for kind in Kind if kind not in STORED and kind is not Kind.MISSING)
+ACTS = tuple(kind for kind in Kind if kind not in STORED and kind not in {Kind.MISSING, Kind.POSITIONS})
 _BUSY = "the database is busy; try again in a moment"
-# `kind NOT IN …` is worded as in the partial index of migration 0009, so that the index is used: there may be millions
+# `kind NOT IN …` is worded as in the partial index of migration 0029, so that the index is used: there may be millions
 # of rows between two acts.
 _KINDS = text("""
     SELECT kind, count(*) AS leaves FROM audit_leaf
@@ -25,14 +25,14 @@ _KINDS = text("""
     GROUP BY kind ORDER BY leaves DESC, kind
 """)
 _SEALED = text("""
-    SELECT index, kind, app, subject, body FROM audit_leaf
-    WHERE kind NOT IN ('interaction', 'assessment', 'judgement')
+    SELECT index, kind, app, subject, body, sealed_at FROM audit_leaf
+    WHERE kind NOT IN ('interaction', 'assessment', 'judgement', 'positions')
         AND index < :before AND (CAST(:kind AS text) IS NULL OR kind = :kind)
     ORDER BY index DESC LIMIT :most
 """)
 _WAITING = text("""
     SELECT kind, app, subject, body FROM audit_queue
-    WHERE kind NOT IN ('interaction', 'assessment', 'judgement')
+    WHERE kind NOT IN ('interaction', 'assessment', 'judgement', 'positions')
         AND kind <> 'missing' AND (CAST(:kind AS text) IS NULL OR kind = :kind)
     ORDER BY seq DESC LIMIT :most
 """)
@@ -48,6 +48,7 @@ class ListedAct:
     """
 
     index: int | None
+    sealed_at: datetime | None
     kind: str
     app: str
     subject: str
@@ -88,17 +89,22 @@ class AuditList:
         with limited_read(self._engine, "name a kind") as connection:
             sealed = connection.execute(_SEALED, {**values, "before": _HIGHEST if before is None else before})
             found = [  # unpacked, because `.index` of a row is a method
-                _listed(index, kind, app, subject, act_body(leaf)) for index, kind, app, subject, leaf in sealed
+                _listed((index, sealed_at), kind, app, subject, act_body(leaf))
+                for index, kind, app, subject, leaf, sealed_at in sealed
             ]
             waiting = connection.execute(_WAITING, values).all() if before is None else ()
-        shown = [_listed(None, row.kind, row.app, row.subject, row.body or {}) for row in waiting[:PAGE]]
+        shown = [_listed((None, None), row.kind, row.app, row.subject, row.body or {}) for row in waiting[:PAGE]]
         older = found[PAGE - 1].index if len(found) > PAGE else None
         return ActPage(acts=[*shown, *found[:PAGE]], older=older)
 
 
-def _listed(index: int | None, kind: str, app: str, subject: str, body: Mapping[str, Any]) -> ListedAct:
+def _listed(
+    leaf: tuple[int | None, datetime | None], kind: str, app: str, subject: str, body: Mapping[str, Any]
+) -> ListedAct:
+    index, sealed_at = leaf
     return ListedAct(
         index=index,
+        sealed_at=sealed_at,
         kind=kind,
         app=app,
         subject=subject,

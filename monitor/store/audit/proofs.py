@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
@@ -14,13 +14,17 @@ from sqlalchemy import Engine, select, text
 
 from monitor.audit.export import ConsistencyProof, ExportedRecord, Stored
 from monitor.audit.merkle import consistency_proof, inclusion_proof
-from monitor.audit.note import NotProved, opened
+from monitor.audit.note import NotProved, key_of, opened, statement
+from monitor.audit.proof import SubjectProof
 from monitor.audit.record import disclosed, opens
+from monitor.audit.stamp import Stamp, is_of
 from monitor.core.model import Json
 from monitor.store.audit.acts import act_body, trail_acts
 from monitor.store.audit.checks.accounts import Accounts, read_accounts
 from monitor.store.audit.checks.comparison import RowComparison, compare_rows
 from monitor.store.audit.leaf import Leaf, committed, occurred, sealed_record, version_of
+from monitor.store.audit.stamps import stamps_of
+from monitor.store.audit.statements import stated_in
 from monitor.store.audit.tree import stored_tree
 from monitor.store.audit_queue import STORED, Act, Kind, driver, known_queue_key, queue_act
 from monitor.store.audit_rows import SECRET
@@ -41,6 +45,19 @@ _UP_TO = """
     SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
     WHERE index < %s AND (%s::text IS NULL OR app IN ('', %s)) ORDER BY index
 """
+# What is needed to read any answer: profiles, rules, and recoveries, which every export has. The kinds left out are
+# worded as in the partial index of acts.
+_OF_ANSWERS = """
+    SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
+    WHERE index < %(size)s AND kind NOT IN ('interaction', 'assessment', 'judgement', 'positions')
+        AND kind IN ('profile', 'rules', 'recovery')
+    UNION
+    SELECT index, kind, app, subject, part, sealed_at, body, hash
+    FROM unnest(%(apps)s::text[], %(ids)s::text[]) AS w (of_app, id)
+        JOIN audit_leaf ON app = w.of_app AND subject = w.id
+    WHERE index < %(size)s
+    ORDER BY index
+"""
 _PLANS = """
     SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
     WHERE kind = 'plan' AND index < %s AND (%s::text IS NULL OR app = %s)
@@ -49,10 +66,24 @@ _DAYS_LAST = """
     SELECT DISTINCT ON (made_at::date) size, note FROM audit_checkpoint
     WHERE size > %s AND size <= %s ORDER BY made_at::date, size DESC
 """
+_STAMPED = """
+    SELECT size, note FROM audit_checkpoint
+    WHERE size <= %s AND made_at >= %s AND made_at < %s AND size IN (SELECT size FROM audit_stamp) ORDER BY size
+"""
+# The first checkpoint that holds each leaf, and the first that each witness has stamped since.
+_COVERING = """
+    SELECT DISTINCT found.size FROM unnest(%s::bigint[]) AS leaf (index), LATERAL (
+        (SELECT size FROM audit_checkpoint WHERE size > leaf.index ORDER BY size LIMIT 1)
+        UNION ALL
+        (SELECT DISTINCT ON (witness) size FROM audit_stamp WHERE size > leaf.index ORDER BY witness, size)
+    ) AS found
+"""
+_NOTES = "SELECT size, note FROM audit_checkpoint WHERE size <= %s AND size = ANY(%s) ORDER BY size"
 _WAITING = text("SELECT count(*), min(queued_at) FROM audit_queue WHERE kind <> 'missing'")
 _MISSING = text("SELECT EXISTS (SELECT FROM audit_queue WHERE kind = 'missing')")
 _SIZE = text("SELECT coalesce(max(index) + 1, 0) FROM audit_leaf")
 _PAGE = 500
+_STAMPED_LATER = timedelta(days=1)  # an authority may have been out of reach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,12 +173,27 @@ class TrailSnapshot:
         """The leaves of interactions that occurred in [start, end), and of acts sealed in that time; by index.
 
         A plan of labels is in if it is about answers of that time, whenever it was made, with the labels of its items.
+        Of each partition with answers of that time, the statements are in from the first about one of them to the last.
         """
-        drawn = self._drawn(app, start, end)
+        drawn, stated = self._drawn(app, start, end), stated_in(self.raw, self.size, app, start, end)
         with self.raw.cursor("audit_leaves") as cursor:
             cursor.itersize = _PAGE
             cursor.execute(_UP_TO, (self.size, app, app))
-            leaves = (leaf for row in cursor if drawn.has(leaf := Leaf(*row)) or _within(leaf, start, end))
+            leaves = (
+                leaf
+                for row in cursor
+                if drawn.has(leaf := Leaf(*row)) or leaf.number in stated or _within(leaf, start, end)
+            )
+            while page := list(islice(leaves, _PAGE)):
+                yield from self._records(page, disclose=disclose)
+
+    def of_answers(self, answers: Sequence[tuple[str, str]], *, disclose: bool) -> Iterator[ExportedRecord]:
+        """The leaves about these interactions, by app and id, and of what is needed to read them; by index."""
+        columns = {"apps": [app for app, _ in answers], "ids": [id_ for _, id_ in answers], "size": self.size}
+        with self.raw.cursor("audit_leaves") as cursor:
+            cursor.itersize = _PAGE
+            cursor.execute(_OF_ANSWERS, columns)
+            leaves = (Leaf(*row) for row in cursor)
             while page := list(islice(leaves, _PAGE)):
                 yield from self._records(page, disclose=disclose)
 
@@ -161,10 +207,43 @@ class TrailSnapshot:
                 drawn.items.update((leaf.app, id_) for id_, _ in body["items"])
         return drawn
 
-    def checkpoints(self, first: int, key: str) -> list[tuple[int, str]]:
-        """The last checkpoint of each day, of those that cover the leaf `first` and that the key signed."""
-        rows = self.raw.execute(_DAYS_LAST, (first, self.size)).fetchall()
-        return [(size, note) for size, note in rows if _opens(note, key)]
+    def prove(self, id_: str, app: str | None, keys: Sequence[str], *, disclose: bool) -> SubjectProof:
+        """The leaves about something, as `about` finds them, with the checkpoints that say since when they are sealed.
+
+        Without keys nothing of that is checked, and the proof has the last checkpoint only.
+
+        Raises:
+            NotProved: none of the keys has signed the last checkpoint.
+        """
+        records = self.about(id_, app, disclose=disclose)
+        if not keys:
+            return SubjectProof(subject=id_, key=None, records=records, notes=[self.note], steps=[], stamps=[])
+        key = key_of(self.note, keys)
+        sizes = [size for (size,) in self.raw.execute(_COVERING, ([record.index for record in records],))]
+        rows = self.raw.execute(_NOTES, (self.size, [*sizes, self.size])).fetchall()
+        notes = [(size, note) for size, note in rows if _opens(note, key)]
+        return SubjectProof(
+            subject=id_,
+            key=key,
+            records=records,
+            notes=[note for _, note in notes],
+            steps=self.consistency([size for size, _ in notes]),
+            stamps=self.stamps(notes, key),
+        )
+
+    def checkpoints(self, first: int, key: str, *, since: datetime, until: datetime) -> list[tuple[int, str]]:
+        """The last checkpoint of each day, of those that cover the leaf `first` and that the key signed.
+
+        Those that were time-stamped in [since, until), or in the day after, are among them.
+        """
+        found: dict[int, str] = dict(self.raw.execute(_DAYS_LAST, (first, self.size)).fetchall())
+        found |= dict(self.raw.execute(_STAMPED, (self.size, since, until + _STAMPED_LATER)).fetchall())
+        return [(size, note) for size, note in sorted(found.items()) if size > first and _opens(note, key)]
+
+    def stamps(self, notes: Sequence[tuple[int, str]], key: str) -> list[Stamp]:
+        """The time stamps of these checkpoints; those that are of something else are for `verify` to name."""
+        of = dict(notes)
+        return [stamp for stamp in stamps_of(self.raw, list(of)) if is_of(stamp, statement(of[stamp.size], key))]
 
     def consistency(self, sizes: Sequence[int]) -> list[ConsistencyProof]:
         """The proofs that the tree of each of these sizes grew into the next."""
@@ -216,6 +295,8 @@ def _definition(row: Mapping[str, Any]) -> dict[str, Json]:
 
 def _within(leaf: Leaf, start: datetime, end: datetime) -> bool:
     """Whether an export of that time has the leaf; every export has every recovery."""
+    if leaf.kind == Kind.POSITIONS:
+        return False  # `stated_in` chooses those
     at = occurred(leaf.body) if leaf.kind in STORED else None
     return leaf.kind == Kind.RECOVERY or start <= (at or leaf.sealed_at) < end
 

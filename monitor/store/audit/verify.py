@@ -30,6 +30,7 @@ from monitor.store.audit.checks.cross import (
     stray_secrets,
     unsealed,
 )
+from monitor.store.audit.checks.positions import CoveredPartition, Partition, check_positions
 from monitor.store.audit.checks.ranges import RANGE, RangeResult, RangeTask, check_range
 from monitor.store.audit.checks.tree import TreeCheck
 from monitor.store.audit.range_pool import in_worker, range_pool
@@ -52,7 +53,8 @@ class Verification:
 
     The last checkpoint signs `signed` leaves; `waiting` rows wait to be sealed. There are more of them while rows that
     were stored before there was a trail are still being queued (`backfilling`). `recoveries` say which leaves were lost
-    when a backup was restored, `backfills` which rows were taken in without proof of who stored them.
+    when a backup was restored, `backfills` which rows were taken in without proof of who stored them, and `covered` for
+    which offsets a statement says what became of them.
     """
 
     size: int
@@ -64,6 +66,7 @@ class Verification:
     findings: tuple[Finding, ...]
     recoveries: tuple[SealedRecovery, ...] = ()
     backfills: tuple[TrailAct, ...] = ()
+    covered: tuple[CoveredPartition, ...] = ()
 
 
 def verify(
@@ -149,11 +152,14 @@ def _verified(
     entries: dict[str, list[tuple[int, int]]] = {}
     numbered: list[int] = []  # the first leaf that names its entry
     removed: Counter[tuple[str, date | None]] = Counter()
+    positions: dict[Partition, list[tuple[int, int]]] = {}
     for result in results:
         findings += result.findings
         findings += tree.join(result)
         checkpoints += len(result.signed)
         removed += result.removed
+        for partition, runs in result.positions.items():
+            positions.setdefault(partition, []).extend(runs)
         for source, runs in result.entries.items():
             entries.setdefault(source, []).extend(runs)
         findings += (
@@ -163,6 +169,8 @@ def _verified(
     findings += tree.finish(size)
     findings += check_entries(entries, from_first=first == 0)
     findings += accounts.too_many(removed)
+    stated = check_positions(connection, queue_key, positions if first == 0 else None, accounts)
+    findings += stated.findings
     if tree.later_wrong:
         sentence = f"{tree.later_wrong} later roots are not those of the stored leaves either"
         findings.append(Finding(fault=Fault.CHECKPOINT, sentence=sentence))
@@ -176,6 +184,7 @@ def _verified(
         findings=tuple(findings),
         recoveries=tuple(recoveries),
         backfills=tuple(trail_acts(connection, (Kind.BACKFILL,), None)),
+        covered=tuple(stated.covered),
     )
 
 

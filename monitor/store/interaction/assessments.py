@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import Engine, and_, func, select
+from sqlalchemy import Engine, and_, func, select, tuple_
 from sqlalchemy.dialects import postgresql
 
 from monitor.assess.classify.profile import Profile
@@ -104,6 +104,24 @@ class AssessmentQueries:
             return Profile.model_validate(definition) if definition else None
         except ValidationError:
             return None
+
+    def under_other_profiles(
+        self, wanted: Sequence[tuple[str, str]], profile_hash: str
+    ) -> Sequence[tuple[str, datetime]]:
+        """App and time of those answers (apps with ids) whose live verdict is from another profile than this one."""
+        a = assessment.c
+        query = select(a.app, a.occurred_at).where(
+            tuple_(a.app, a.id).in_(wanted), a.live, a.profile_hash != profile_hash
+        )
+        with retriable(), self._engine.connect() as connection:
+            return [(row.app, row.occurred_at) for row in connection.execute(query)]
+
+    def profile_name(self, beginning: str) -> tuple[str, str] | None:
+        """Hash and name of the one stored profile whose hash begins like this; None where there is not exactly one."""
+        query = select(profile.c.hash, profile.c.name).where(profile.c.hash.startswith(beginning, autoescape=True))
+        with retriable(), self._engine.connect() as connection:
+            found = connection.execute(query.limit(2)).all()
+        return (found[0].hash, found[0].name) if len(found) == 1 else None
 
     def save_profile(self, used: Profile, now: datetime) -> None:
         """Stores the profile that verdicts are given under, once per content."""

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import Boolean, ColumnElement, and_, any_, exists, literal, literal_column, not_, select, tuple_
+from sqlalchemy import (
+    ARRAY,
+    Boolean,
+    ColumnElement,
+    Engine,
+    Text,
+    and_,
+    any_,
+    exists,
+    false,
+    literal,
+    literal_column,
+    not_,
+    or_,
+    select,
+    tuple_,
+)
+from sqlalchemy.dialects.postgresql import JSONB
 
 from monitor.core.model import Reason, Verdict
+from monitor.store.database import retriable
 from monitor.store.interaction.search import Terms
 from monitor.store.tables.interactions import SUSPICIOUS, assessment, interaction
 from monitor.store.tables.review import review
@@ -42,6 +60,50 @@ class MetricRange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExactValues:
+    """Answers with each of these values. An erased answer has none of them any more.
+
+    `tag` is a name and a value. `tag_digests` are its keyed digests, as `monitor.privacy.tag_digest` makes them, which
+    also find answers whose tag was redacted before it was stored.
+    """
+
+    conversation: str | None = None
+    trace: str | None = None
+    tag: tuple[str, str] | None = None
+    tag_digests: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return any(value is not None for value in (self.conversation, self.trace, self.tag))
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values that are sought."""
+        found = (self.conversation, self.trace, self.tag and self.tag[1])
+        return tuple(value for value in found if value is not None)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """What is sought by, without the values: `conversation`, `trace`, `tag NAME`."""
+        names = ("conversation" * (self.conversation is not None), "trace" * (self.trace is not None))
+        return tuple(name for name in (*names, f"tag {self.tag[0]}" if self.tag else "") if name)
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """The conditions on interactions in SQL, each of which an index answers."""
+        found: list[ColumnElement[bool]] = []
+        if self.conversation is not None:
+            found.append(_i.conversation_id == self.conversation)
+        if self.trace is not None:
+            found.append(_i.trace_id == self.trace)
+        if self.tag is not None:
+            name, value = self.tag
+            plain = _i.tags.op("@>", is_comparison=True)(literal({name: value}, JSONB))
+            digests = literal(list(self.tag_digests), ARRAY(Text))
+            by_digest = and_(_i.tag_digests.is_not(None), _i.tag_digests.op("&&", is_comparison=True)(digests))
+            found.append(or_(plain, by_digest if self.tag_digests else false()))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
     """Interactions of [since, until) that match every filter that is set; for `words` see `terms`."""
 
@@ -58,6 +120,7 @@ class Filters:
     labelled: Labelled | None = None
     suspicious: bool = False  # only answers to look at first: see `SUSPICIOUS`
     words: str | None = None
+    exact: ExactValues = field(default_factory=ExactValues)
 
     @property
     def labels(self) -> tuple[tuple[str, str], ...]:
@@ -123,7 +186,7 @@ class InteractionPage:
 
 def interaction_conditions(filters: Filters, searched: Terms) -> list[ColumnElement[bool]]:
     """The conditions on interactions."""
-    found = searched.conditions(interaction.c.question, interaction.c.answer)
+    found = [*searched.conditions(interaction.c.question, interaction.c.answer), *filters.exact.conditions()]
     if filters.environment is not None:
         found.append(_i.environment == filters.environment)
     if filters.model is not None:
@@ -170,3 +233,26 @@ def _labelled(filters: Filters) -> ColumnElement[bool]:
     )
     newest = not_(exists().where(same, later.c.id > _r.id))
     return and_(labelled, exists().where(of_interaction, _r.label != _a.verdict, newest))
+
+
+def answers_with(
+    engine: Engine, exact: ExactValues, *, app: str | None, start: datetime, end: datetime
+) -> list[tuple[str, str]]:
+    """App and id of the interactions of [start, end) with these values, oldest first; may raise `Retriable`."""
+    query = select(_i.app, _i.id).where(*exact.conditions(), _i.occurred_at >= start, _i.occurred_at < end)
+    if app is not None:
+        query = query.where(_i.app == app)
+    with retriable(), engine.connect() as connection:
+        return [(row.app, row.id) for row in connection.execute(query.order_by(_i.occurred_at, _i.app, _i.id))]
+
+
+def parsed_tag(text: str) -> tuple[str, str]:
+    """The name and the value of NAME=VALUE.
+
+    Raises:
+        ValueError: it has another form.
+    """
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise ValueError(f"{text} must be NAME=VALUE")
+    return name, value

@@ -8,7 +8,7 @@ search for words reads a limited number of texts and says how far it came.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -88,9 +88,8 @@ class InteractionList:
         with limited_read(self._engine, NARROW) as connection:
             found = _Found(rows=(), through=None)
             if start < end:
-                found = _search_masked(
-                    connection, filters, searched, start=start, end=end, place=place, forward=forward, most=most
-                )
+                page = _Stretch(start=start, end=end, place=place, forward=forward, most=most)
+                found = _search_masked(connection, filters, searched, page)
         rows = tuple(found.rows[:most])
         more = len(found.rows) > most
         ended = rows[-1] if more else None
@@ -128,6 +127,17 @@ class InteractionList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Stretch:
+    """Where a page of `most` rows is searched: in [start, end), after `place`, backward or forward in time."""
+
+    start: datetime
+    end: datetime
+    place: PagePosition | None
+    forward: bool
+    most: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
     """The rows found, in the direction of the search, and one more if there are more; and how far the search came."""
 
@@ -135,46 +145,27 @@ class _Found:
     through: datetime | None
 
 
-def _search_masked(
-    connection: Connection,
-    filters: Filters,
-    searched: Terms,
-    *,
-    start: datetime,
-    end: datetime,
-    place: PagePosition | None,
-    forward: bool,
-    most: int,
-) -> _Found:
+def _search_masked(connection: Connection, filters: Filters, searched: Terms, page: _Stretch) -> _Found:
     """As `_search`, with only the rows that match when masked: neither a gap nor a position reveals another row.
 
     Raises:
         TakesTooLong: too many of the rows found do not match when masked.
     """
     rows, through = list[ListedInteraction](), None
+    search = _search_exact if filters.exact else _search
     for number in range(_MOST_LOOKS):
-        found = _search(connection, filters, searched, start=start, end=end, place=place, forward=forward, most=most)
+        found = search(connection, filters, searched, page)
         if number == 0 and (through := found.through) is not None:
-            start, end = (start, through) if forward else (through, end)
+            page = replace(page, end=through) if page.forward else replace(page, start=through)
         rows += [row for row in found.rows if _matches(row, searched)]
-        if len(found.rows) <= most or len(rows) > most:
+        if len(found.rows) <= page.most or len(rows) > page.most:
             return _Found(rows=rows, through=through)
-        place = _place(found.rows[-1])
+        page = replace(page, place=_place(found.rows[-1]))
     raise TakesTooLong(f"this would take too long: {NARROW}")
 
 
-def _search(
-    connection: Connection,
-    filters: Filters,
-    searched: Terms,
-    *,
-    start: datetime,
-    end: datetime,
-    place: PagePosition | None,
-    forward: bool,
-    most: int,
-) -> _Found:
-    """Searches [start, end), after `place`."""
+def _search(connection: Connection, filters: Filters, searched: Terms, page: _Stretch) -> _Found:
+    start, end, forward, most = page.start, page.end, page.forward, page.most
     on_texts, on_assessment = interaction_conditions(filters, searched), assessment_conditions(filters)
     alone = not on_assessment  # every assessed interaction counts: no assessment has to be read
     by = interaction if on_texts and alone else assessment
@@ -201,9 +192,7 @@ def _search(
         through = _bound(connection, by, [*limits, *on_assessment], reach, forward=forward)
         if through is not None:
             start, end = (start, through) if forward else (through, end)
-    if place is not None:
-        behind = tuple_(place.occurred_at, place.app, place.id)
-        conditions.append(tuple_(*columns) > behind if forward else tuple_(*columns) < behind)
+    conditions += _behind(page, columns)
     source: FromClause = by if by is interaction or not on_texts else assessment.join(interaction, _same(_a))
     rows_of = select(*columns).select_from(source).where(*conditions)
     if spans is None:
@@ -218,6 +207,30 @@ def _search(
         keys = _first(select(*found).select_from(span.join(of_span, true())), found, most + 1, forward=forward)
     rows = connection.execute(_listed(keys.subquery("found"), forward=forward)).mappings()
     return _Found(rows=[_row(row) for row in rows], through=through)
+
+
+def _search_exact(connection: Connection, filters: Filters, searched: Terms, page: _Stretch) -> _Found:
+    """As `_search`, of the few interactions with an exact value."""
+    conditions = [*interaction_conditions(filters, searched), *_app_conditions(filters, interaction)]
+    conditions += [_i.occurred_at >= page.start, _i.occurred_at < page.end]
+    rows = select(_i.occurred_at, _i.app, _i.id).where(*conditions)
+    hits = rows.cte("hits").prefix_with("MATERIALIZED")  # so that the planner reads no index of times for them
+    columns = (hits.c.occurred_at, hits.c.app, hits.c.id)
+    query = select(*columns)
+    if on_assessment := assessment_conditions(filters):
+        same = and_(_a.app == hits.c.app, _a.id == hits.c.id, _a.occurred_at == hits.c.occurred_at, _a.live)
+        query = query.select_from(hits.join(assessment, same)).where(*on_assessment)
+    keys = _first(query.where(*_behind(page, columns)), columns, page.most + 1, forward=page.forward)
+    found = connection.execute(_listed(keys.subquery("found"), forward=page.forward)).mappings()
+    return _Found(rows=[_row(row) for row in found], through=None)
+
+
+def _behind(page: _Stretch, columns: Sequence[ColumnElement[Any]]) -> list[ColumnElement[bool]]:
+    """The condition that a row comes after the position in the direction of the search."""
+    if page.place is None:
+        return []
+    at = tuple_(page.place.occurred_at, page.place.app, page.place.id)
+    return [tuple_(*columns) > at if page.forward else tuple_(*columns) < at]
 
 
 def _first(query: Select[Any], columns: Sequence[ColumnElement[Any]], most: int, *, forward: bool) -> Select[Any]:

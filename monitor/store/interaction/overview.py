@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from threading import Lock
+from typing import TypeVar, cast
 
 from sqlalchemy import Engine, func, literal, select
 
@@ -17,12 +18,14 @@ from monitor.store.tables.audit import audit_checkpoint
 from monitor.store.tables.interactions import rollup_label, verdict_minute
 from monitor.store.tables.signals import verdict_hour
 
+_T = TypeVar("_T")
 HOUR = timedelta(hours=1)
 SETTLED = timedelta(hours=1)
 KEPT = timedelta(minutes=15)
 _MOST_KEPT = 32
 MOST_LABELS = 100  # values of a label in a form
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_GROUP = ("app", "environment", "model")
 _NARROW = "choose a shorter span of time, or one app"
 
 
@@ -55,7 +58,7 @@ class OverviewStore:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._past: OrderedDict[tuple[object, ...], tuple[datetime, list[Cell]]] = OrderedDict()
+        self._past: OrderedDict[tuple[object, ...], tuple[datetime, object]] = OrderedDict()
         self._lock = Lock()
 
     def cells(
@@ -67,16 +70,20 @@ class OverviewStore:
         """
         before = now - SETTLED
         settled = max(start, before - (before - _EPOCH) % bin_)
-        key = (start, settled, bin_, app)
+        key = ("cells", start, settled, bin_, app)
+        past = self._cached(key, now, lambda: self._read(start, settled, bin_, app))
+        return [*past, *self._read(settled, end, bin_, app)]
+
+    def _cached(self, key: tuple[object, ...], now: datetime, read: Callable[[], _T]) -> _T:
         with self._lock:
             known = self._past.get(key)
         if known is None or now - known[0] >= KEPT:
-            known = now, self._read(start, settled, bin_, app)
+            known = now, read()
             with self._lock:
                 self._past[key] = known
                 while len(self._past) > _MOST_KEPT:
                     self._past.popitem(last=False)
-        return [*known[1], *self._read(settled, end, bin_, app)]
+        return cast("_T", known[1])
 
     def _read(self, start: datetime, end: datetime, bin_: timedelta, app: str | None) -> list[Cell]:
         if start >= end:
@@ -105,21 +112,50 @@ class OverviewStore:
 
     def totals(self, start: datetime, end: datetime, *, app: str | None = None) -> dict[str, Verdicts]:
         """The answers of [start, end) by app; both are whole minutes. Whole hours are read from their sums."""
+        return _by_app(self._counted(start, end, app, _GROUP))
+
+    def groups(
+        self, start: datetime, end: datetime, *, now: datetime, app: str | None = None
+    ) -> dict[tuple[str, ...], Verdicts]:
+        """The answers of [start, end), whole minutes, by app, environment and model.
+
+        Whole hours older than `SETTLED` are cached as in `cells`.
+        """
+        return self._grouped(start, end, now, app, _GROUP)
+
+    def topics(self, start: datetime, end: datetime, *, now: datetime, app: str | None = None) -> dict[str, Verdicts]:
+        """The answers of [start, end), whole minutes, by topic, '' for those without one; cached as in `groups`."""
+        return {topic: counts for (topic,), counts in self._grouped(start, end, now, app, ("topic",)).items()}
+
+    def _grouped(
+        self, start: datetime, end: datetime, now: datetime, app: str | None, by: tuple[str, ...]
+    ) -> dict[tuple[str, ...], Verdicts]:
+        first = min(start + (_EPOCH - start) % HOUR, end)
+        before = now - SETTLED
+        last = max(first, min(end, before) - (min(end, before) - _EPOCH) % HOUR)
+        settled = self._cached((by, first, last, app), now, lambda: self._counted(first, last, app, by))
+        return _sum(settled, self._counted(start, first, app, by), self._counted(last, end, app, by))
+
+    def _counted(
+        self, start: datetime, end: datetime, app: str | None, by: tuple[str, ...]
+    ) -> dict[tuple[str, ...], Verdicts]:
         first, last = start + (_EPOCH - start) % HOUR, end - (end - _EPOCH) % HOUR
         hours = [(verdict_hour, verdict_hour.c.hour, first, last)] if first < last else []
         edges = [(start, first), (last, end)] if first < last else [(start, end)]
-        spans = [*hours, *((verdict_minute, verdict_minute.c.minute, since, until) for since, until in edges)]
-        counted: dict[str, Verdicts] = {}
+        minutes = [(verdict_minute, verdict_minute.c.minute, since, until) for since, until in edges if since < until]
+        counted: dict[tuple[str, ...], Verdicts] = {}
         with limited_read(self._engine, _NARROW) as connection:
-            for table, at, since, until in spans:
+            for table, at, since, until in (*hours, *minutes):
+                names = [table.c[name] for name in by]
                 sums = [func.sum(table.c[verdict.value]).label(verdict.value) for verdict in Verdict]
-                query = select(table.c.app, *sums).where(at >= since, at < until).group_by(table.c.app)
+                query = select(*names, *sums).where(at >= since, at < until).group_by(*names)
                 if app is not None:
                     query = query.where(table.c.app == app)
                 for row in connection.execute(query).mappings():
+                    key = tuple(row[name] for name in by)
                     some = Verdicts(**{verdict.value: int(row[verdict.value]) for verdict in Verdict})
-                    counted[row["app"]] = counted.get(row["app"], Verdicts()) + some
-        return {name: counts for name, counts in counted.items() if counts.total}
+                    counted[key] = counted.get(key, Verdicts()) + some
+        return counted
 
     def labels(self, *names: str) -> dict[str, Sequence[str]]:
         """The first `MOST_LABELS` values of each of these labels (`app`, `environment`, `model`, `topic`), in order."""
@@ -140,3 +176,19 @@ class OverviewStore:
         with limited_read(self._engine, _NARROW) as connection:
             row = connection.execute(select(c.size, c.made_at).order_by(c.size.desc()).limit(1)).one_or_none()
         return None if row is None else LastCheckpoint(size=row.size, made_at=row.made_at)
+
+
+def _sum(*parts: Mapping[tuple[str, ...], Verdicts]) -> dict[tuple[str, ...], Verdicts]:
+    found: dict[tuple[str, ...], Verdicts] = {}
+    for part in parts:
+        for key, counts in part.items():
+            found[key] = found.get(key, Verdicts()) + counts
+    return found
+
+
+def _by_app(counted: Mapping[tuple[str, ...], Verdicts]) -> dict[str, Verdicts]:
+    found: dict[str, Verdicts] = {}
+    for (app, *_), counts in counted.items():
+        if counts.total:
+            found[app] = found.get(app, Verdicts()) + counts
+    return found

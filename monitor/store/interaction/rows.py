@@ -47,6 +47,7 @@ INTERACTION_COLUMNS = (
     "source_topic",
     "source_partition",
     "source_offset",
+    "tag_digests",
 )
 ASSESSMENT_COLUMNS = (
     "app",
@@ -98,6 +99,7 @@ def interaction_row(it: Interaction, stored_at: datetime) -> tuple[object, ...]:
         usage.output if usage else None,
         _array(sorted(it.marks)),
         *((None, None, None) if at is None else (storable(at.topic), at.partition, at.offset)),
+        _array(sorted(it.tag_digests)) if it.tag_digests else None,
     )
 
 
@@ -122,6 +124,7 @@ def interaction_of(row: Mapping[str, Any]) -> Interaction:
         model=row["model"],
         prompt_version=row["prompt_version"],
         tags=row["tags"],
+        tag_digests=frozenset(row["tag_digests"] or ()),
         trace_id=row["trace_id"],
         latency_ms=row["latency_ms"],
         usage=None if usage == (None, None) else TokenUsage(input=usage[0], output=usage[1]),

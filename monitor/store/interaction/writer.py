@@ -33,6 +33,7 @@ from monitor.store.interaction.rows import (
     key,
 )
 from monitor.store.ledger.offsets import advance, count, reached
+from monitor.store.ledger.positions import statements
 
 # A lock or a network that does not come back becomes `Retriable`, so that a stop is noticed in the meantime. The server
 # ends a transaction whose process was stopped or cut off, because others wait for the rows that it holds.
@@ -191,6 +192,10 @@ class Writer(Store):
                 keep_feedback(connection, interactions, self._now())
                 read = [*(at for interaction in interactions if (at := interaction.position) is not None), *letters]
                 dead = (at for i, at in enumerate(letters) if i in buried)
+                settled = [*(a.interaction for a in new), *pending]
+                now = self._now()
+                made = statements(self._group, batch.offsets, stored=settled, known=known, dead=letters, at=now)
+                self._entries.queue(connection, made, now)  # behind the rows that it speaks of
                 write_ingest(connection, self._now(), read, dead, self._labels)
         return Tally(
             received=batch.received,

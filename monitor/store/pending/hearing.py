@@ -139,7 +139,7 @@ def hear(
         stored = {**row, **changed, "evidence": as_jsonb(evidence), "revised_at": now, "earlier": as_jsonb(earlier)}
         rows.append({column.name: stored[column.name] for column in assessment.columns})
         revises[part] = record_digest(row_record(Kind.ASSESSMENT, row, bytes(row[SECRET])))
-        counted.append((_counted(it, row), _counted(it, stored)))
+        counted.append((counted_row(it, row), counted_row(it, stored)))
     if rows:
         with connection.cursor() as cursor:
             cursor.executemany(_REVISE, updates)
@@ -167,7 +167,8 @@ def _profiles(connection: psycopg.Connection, hashes: set[str]) -> dict[str, Pro
     return found
 
 
-def _counted(it: Interaction, row: Mapping[str, Any]) -> CountedAssessment:
+def counted_row(it: Interaction, row: Mapping[str, Any]) -> CountedAssessment:
+    """What the rollup counts of a row of `assessment`."""
     return CountedAssessment(
         interaction=it,
         verdict=Verdict(row["verdict"]),

@@ -13,16 +13,17 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, Engine, bindparam, func, select, text
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA
 
-from monitor.audit.record import ASSESSMENT_PERSONAL, INTERACTION_PERSONAL, JUDGEMENT_PERSONAL
+from monitor.audit.record import ASSESSMENT_PERSONAL, INTERACTION_DIGESTS, INTERACTION_PERSONAL, JUDGEMENT_PERSONAL
 from monitor.core.model import Json, Mark
 from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
 from monitor.store.database import retriable
+from monitor.store.interaction.filters import ExactValues
 from monitor.store.pending.call_off import call_off
 from monitor.store.privacy.quotations import QuotedContent, blank_erased, hold_alerting
 from monitor.store.report.reports import blank_reported
 from monitor.store.tables.interactions import interaction
 
-FIELDS = (*INTERACTION_PERSONAL, *ASSESSMENT_PERSONAL, *JUDGEMENT_PERSONAL, "note")
+FIELDS = (*INTERACTION_PERSONAL, *INTERACTION_DIGESTS, *ASSESSMENT_PERSONAL, *JUDGEMENT_PERSONAL, "note")
 BATCH = 500  # interactions of one transaction
 _UNQUOTED = 8  # characters of an id that is searched in dead letters without JSON quotes too
 _i = interaction.c
@@ -32,7 +33,7 @@ _STATEMENTS = (
     """
         UPDATE interaction t
         SET question = '', answer = '', retrieved_documents = '[]', supporting_documents = NULL,
-            reference_answer = NULL, conversation_id = NULL, tags = '{{}}', trace_id = NULL,
+            reference_answer = NULL, conversation_id = NULL, tags = '{{}}', trace_id = NULL, tag_digests = NULL,
             marks = ARRAY(SELECT DISTINCT mark FROM unnest(t.marks || CAST(:mark AS text)) AS mark ORDER BY mark)
         FROM {gone} WHERE {same}
     """,
@@ -64,23 +65,26 @@ _LETTERS = text("""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureTarget:
-    """The interactions of `app` to erase: of a conversation, with these ids, or with a tag of this name and value."""
+    """The interactions of `app` to erase: with these ids, of a conversation or trace, or with a tag.
+
+    `tag_digests` as in `ExactValues`.
+    """
 
     app: str
     conversation: str | None = None
+    trace: str | None = None
     ids: tuple[str, ...] = ()
     tag: tuple[str, str] | None = None
+    tag_digests: tuple[str, ...] = ()
 
     def conditions(self) -> list[ColumnElement[bool]]:
         """The conditions in SQL, all of which must hold."""
-        found = [_i.app == self.app]
-        if self.conversation is not None:
-            found.append(_i.conversation_id == self.conversation)
+        exact = ExactValues(
+            conversation=self.conversation, trace=self.trace, tag=self.tag, tag_digests=self.tag_digests
+        )
+        found = [_i.app == self.app, *exact.conditions()]
         if self.ids:
             found.append(_i.id.in_(self.ids))
-        if self.tag is not None:
-            name, value = self.tag
-            found.append(_i.tags[name].astext == value)
         return found
 
 
@@ -109,14 +113,14 @@ class Erasure:
             ]
 
     def dead_letters(self, wanted: ErasureTarget, found: Sequence[Erasable]) -> list[int]:
-        """Ids of the dead letters whose bytes, key or headers contain the id of the conversation or an interaction.
+        """Ids of the dead letters whose bytes, key or headers contain the id of the conversation, trace or interaction.
 
         A short id counts only in double quotes, as in JSON.
         """
         ids = {
             *wanted.ids,
             *(interaction.id for interaction in found),
-            *([wanted.conversation] if wanted.conversation else []),
+            *(id_ for id_ in (wanted.conversation, wanted.trace) if id_),
         }
         terms = [term for id_ in sorted(ids) for term in _terms(id_)]
         if not terms:

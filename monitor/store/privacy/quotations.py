@@ -32,6 +32,7 @@ _PLACES: dict[Table, Column[Any]] = {
 # the words and the example of a group of questions, to the end because a question may contain quotation marks
 _QUOTED = re.compile("(?:are about [^“]*)?“.*", re.DOTALL)
 _ABOUT = re.compile("are about ([^“]*): “")
+_SENTENCES = ("cause", "changes")
 _SHORTEST = 12  # characters of a question that is found within a text; a shorter one must be the whole quotation
 _COMPARED = 60  # characters of a question that are compared, because quotations are shortened
 _PAGE = 200  # rows that are in memory at a time
@@ -102,8 +103,9 @@ class _Blanking:
             after["words"] = [word for word in content["words"] if not spent and word not in self._words]
         if isinstance(content.get("example"), str) and quoting:
             after["example"] = ""
-        if isinstance(content.get("changes"), list):
-            after["changes"] = [] if spent else [self._sentence(c, quoting=quoting) for c in content["changes"]]
+        for name in _SENTENCES:
+            if isinstance(content.get(name), list):
+                after[name] = [] if spent else [self._sentence(each, quoting=quoting) for each in content[name]]
         return after
 
     def _unnamed(self, dimension: str, value: str | None, *, spent: bool) -> dict[str, str]:

@@ -78,6 +78,12 @@ _PENDING = text("""
     SELECT count(*) FROM pending
     WHERE kind = 'assess' AND app = :app AND occurred_at >= :start AND occurred_at < :end
 """)
+# Of a source that the ledger holds, the ledger tells more.
+_READ_ONCE = text("""
+    SELECT source, sum(received)::bigint AS received, sum(dead)::bigint AS dead FROM ingest_minute
+    WHERE NOT source = ANY(CAST(:ledger AS text[])) GROUP BY source ORDER BY 2 DESC, 1 LIMIT :most
+""")
+_WATCHED = text("SELECT count(*) FROM watched_day WHERE day >= :monday AND day < :monday + 7")
 _READING = text("""
     SELECT topic, partition, max(through) AS through, min(behind) AS behind FROM reading GROUP BY topic, partition
 """)
@@ -87,6 +93,11 @@ def episodes(connection: Connection, values: Mapping[str, Any]) -> tuple[Episode
     """The episodes of alerts of the app and of no app, in the order in which they fired."""
     rows = connection.execute(_EPISODES, {**values, "active": _ACTIVE}).mappings()
     return tuple(Episode(**row) for row in rows)
+
+
+def watched(connection: Connection, week: Week) -> int:
+    """The number of days of the week on which a rule was evaluated."""
+    return int(connection.scalar(_WATCHED, {"monday": week.monday}) or 0)
 
 
 def silences(connection: Connection, values: Mapping[str, Any]) -> tuple[WeekSilence, ...]:
@@ -142,12 +153,14 @@ def coverage(connection: Connection, engine: Engine, values: Mapping[str, Any]) 
     """The outcomes of messages; the ledger is read outside the snapshot."""
     letters = connection.execute(_LETTERS, {**values, "most": _PROBLEMS})
     rows = [row for row in Ledger(engine).read()[0] if row.live]
+    in_ledger = {"ledger": sorted({source_of(row.topic) for row in rows}), "most": _PROBLEMS}
     named = ("received", "assessed", "duplicate", "dead", "pending")
     return Coverage(
         pending=int(connection.scalar(_PENDING, values) or 0),
         arrivals=tuple(Arrivals(**row) for row in connection.execute(_ARRIVALS, values).mappings()),
         problems=tuple((row.problem, row.letters) for row in letters),
         ledger=sum((Tally(**{name: row.counts[name] for name in named}) for row in rows), Tally()),
+        read_once=tuple(Arrivals(**row) for row in connection.execute(_READ_ONCE, in_ledger).mappings()),
         partitions=len(rows),
         unbalanced=sum(not row.balanced for row in rows),
         behind=_behind(connection),

@@ -6,6 +6,7 @@ A week with more than `MOST` answers is sampled evenly: by thin slices of time, 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, TextClause, text
@@ -24,7 +25,7 @@ CARRIES = 0.6
 
 # Reads the assessments of each slice by the index on app, verdict and time (hence all verdicts by name), then the
 # interaction of each by its key. OFFSET 0 keeps the planner from joining whole months instead.
-_SAMPLED = """
+SAMPLED_ROWS = """
     FROM unnest(CAST(:starts AS timestamptz[]), CAST(:ends AS timestamptz[])) AS s (start, stop)
     CROSS JOIN LATERAL (
         SELECT a.* FROM assessment a
@@ -33,14 +34,14 @@ _SAMPLED = """
             AND a.occurred_at >= :first AND a.occurred_at < :last OFFSET 0
     ) a
 """
-_INTERACTION = """
+INTERACTION = """
     CROSS JOIN LATERAL (
         SELECT i.{column} FROM interaction i
         WHERE i.app = a.app AND i.id = a.id AND i.occurred_at = a.occurred_at OFFSET 0
     ) i
 """
 _COUNT = text(
-    "SELECT count(*) AS answers, count(*) FILTER (WHERE a.verdict = 'self_generated') AS self_generated" + _SAMPLED
+    "SELECT count(*) AS answers, count(*) FILTER (WHERE a.verdict = 'self_generated') AS self_generated" + SAMPLED_ROWS
 )
 _PROMPTS = """
     SELECT coalesce(i.prompt_version, '') AS value, a.verdict, count(*) AS n
@@ -68,7 +69,7 @@ _DOCUMENTS = """
 def prompt_versions(connection: Connection, app: str, week: Week, *, totals: tuple[int, int]) -> dict[str, TwoWeeks]:
     """Verdicts by prompt version, '' where the event named none; `totals` are those of this week and the one before."""
     now, before = (
-        _by_prompt(connection, _sample(app, of_week, total))
+        _by_prompt(connection, sample(app, of_week.start, of_week.end, total))
         for of_week, total in zip((week, week.before), totals, strict=True)
     )
     return {
@@ -79,7 +80,7 @@ def prompt_versions(connection: Connection, app: str, week: Week, *, totals: tup
 
 def read(connection: Connection, app: str, week: Week, *, total: int) -> ReadAnswers:
     """The documents that were retrieved often, among the `total` answers of the week or a sample of them."""
-    values = _sample(app, week, total)
+    values = sample(app, week.start, week.end, total)
     whole = connection.execute(_COUNT, values).mappings().one()
     found = connection.execute(
         _from_sample(_DOCUMENTS, "retrieved_documents"), {**values, "carries": CARRIES, "fewest": FEWEST_RETRIEVALS}
@@ -103,7 +104,7 @@ def read(connection: Connection, app: str, week: Week, *, total: int) -> ReadAns
 
 
 def _from_sample(template: str, column: str) -> TextClause:
-    return text(template.format(sampled=_SAMPLED, interaction=_INTERACTION.format(column=column)))
+    return text(template.format(sampled=SAMPLED_ROWS, interaction=INTERACTION.format(column=column)))
 
 
 def _by_prompt(connection: Connection, values: Mapping[str, Any]) -> dict[str, Verdicts]:
@@ -113,13 +114,14 @@ def _by_prompt(connection: Connection, values: Mapping[str, Any]) -> dict[str, V
     return found
 
 
-def _sample(app: str, week: Week, total: int) -> dict[str, Any]:
-    slices = thin_slices(Span(start=week.start, end=week.end), MOST / max(total, 1))
+def sample(app: str, start: datetime, end: datetime, total: int) -> dict[str, Any]:
+    """The values of `SAMPLED_ROWS`: all of the `total` answers of [start, end), or an even sample of them."""
+    slices = thin_slices(Span(start=start, end=end), MOST / max(total, 1))
     return {
         "app": app,
         "verdicts": [verdict.value for verdict in Verdict],
         "starts": [slice_.start for slice_ in slices],
         "ends": [slice_.end for slice_ in slices],
-        "first": week.start,
-        "last": week.end,
+        "first": start,
+        "last": end,
     }

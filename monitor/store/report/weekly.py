@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, TextClause, text
 
-from monitor.core.model import Verdict
+from monitor.core.model import Reason, Verdict
 from monitor.core.verdict_counts import Verdicts
-from monitor.report.weekly.facts import Example, Facts, ProfileUse, Refusals, TwoWeeks
+from monitor.report.findings.find import Candidate, find
+from monitor.report.findings.outages import Outage, refined
+from monitor.report.weekly.actions import LEAST_ANSWERED, OVER_FROM, RIGHT_BELOW
+from monitor.report.weekly.facts import Example, Facts, Finding, Findings, ProfileUse, Refusals, TwoWeeks
 from monitor.report.weekly.week import Week
 from monitor.store.database import retriable
 from monitor.store.interaction.overview import OverviewStore
-from monitor.store.report.operations import coverage, episodes, judged, judged_answers, silences, usage
-from monitor.store.report.rows import prompt_versions, read
+from monitor.store.report.cells import hourly, minutes, sampled_days
+from monitor.store.report.operations import coverage, episodes, judged, judged_answers, silences, usage, watched
+from monitor.store.report.rows import SAMPLED_ROWS, prompt_versions, read, sample
 from monitor.store.review.labels import Reviews
 from monitor.store.review.plans import Plans
 from monitor.store.review.rates import planned_rates
@@ -51,12 +55,23 @@ _ASSESSED = text("""
     FROM assessment WHERE app = :app AND live AND occurred_at >= :start AND occurred_at < :end
     GROUP BY verdict, rule_verdict, profile_name, profile_hash, embedding_model, uncalibrated, refusal_kind
 """)
-_REFUSALS = text("""
-    SELECT occurred_at >= :start AS this, count(*) FILTER (WHERE refusal_correct) AS correct,
-        count(*) FILTER (WHERE NOT refusal_correct) AS over, count(*) FILTER (WHERE refusal_correct IS NULL) AS unknown
+# A refusal is told by how well its documents match the question, beside the questions that the app answers.
+_ANSWERED = text(f"""
+    SELECT count(qrd) AS answered, percentile_disc(CAST(:right AS float)) WITHIN GROUP (ORDER BY qrd) AS right_below,
+        percentile_disc(CAST(:over AS float)) WITHIN GROUP (ORDER BY qrd) AS over_from
+    {SAMPLED_ROWS}
+""")
+_REFUSALS = """
+    SELECT occurred_at >= :start AS this, count(*) FILTER (WHERE {correct}) AS correct,
+        count(*) FILTER (WHERE {over}) AS over, count(*) AS total
     FROM assessment
     WHERE app = :app AND verdict = 'refusal' AND live AND occurred_at >= :before AND occurred_at < :end GROUP BY 1
-""")
+"""
+_BY_PROFILE = {"correct": "refusal_correct", "over": "NOT refusal_correct"}
+_BY_COMPARISON = {
+    "correct": f"coalesce(qrd < :right_below, '{Reason.NO_DOCUMENTS}' = ANY(reasons))",
+    "over": "qrd >= greatest(:over_from, :right_below)",
+}
 _EXAMPLES = """
     SELECT a.id, a.occurred_at, a.verdict, a.reasons, a.p_grounded, a.p_refusal,
         i.model, i.tags ->> 'topic' AS topic, left(i.question, :longest) AS question, left(i.answer, :longest) AS answer
@@ -70,7 +85,10 @@ _EXAMPLES = """
     ORDER BY {order}, a.occurred_at, a.id
 """
 _WORST = text(_EXAMPLES.format(which="verdict = 'self_generated'", order="p_grounded"))
-_OVER = text(_EXAMPLES.format(which="verdict = 'refusal' AND NOT refusal_correct", order="p_refusal DESC"))
+_OVER = {
+    False: text(_EXAMPLES.format(which="verdict = 'refusal' AND NOT refusal_correct", order="p_refusal DESC")),
+    True: text(_EXAMPLES.format(which=f"verdict = 'refusal' AND {_BY_COMPARISON['over']}", order="qrd DESC")),
+}
 
 
 class WeeklyFacts:
@@ -105,7 +123,9 @@ class WeeklyFacts:
             this = sum((n for day, n in days.items() if day >= week.monday), Verdicts())
             earlier = sum((n for day, n in days.items() if week.before.monday <= day < week.monday), Verdicts())
             assessed = connection.execute(_ASSESSED, values).mappings().all()
-            refusals = {row["this"]: row for row in connection.execute(_REFUSALS, values).mappings()}
+            total = sum(counts.total for counts in days.values())
+            told = _told(connection, app, week, total=total)
+            refusals, refusals_before = _refusals(connection, values | told)
             return Facts(
                 app=app,
                 week=week,
@@ -113,13 +133,14 @@ class WeeklyFacts:
                 groups={label: _groups(connection, label, values) for label in ("environment", "model", "topic")},
                 prompt_versions=prompt_versions(connection, app, week, totals=(this.total, earlier.total)),
                 read=read(connection, app, week, total=this.total),
-                refusals=_refusals(refusals.get(True)),
-                refusals_before=_refusals(refusals.get(False)),
+                refusals=refusals,
+                refusals_before=refusals_before,
                 partial_refusals=sum(row["n"] for row in assessed if row["refusal_kind"] == "partial"),
                 verdicts=_verdicts(assessed),
                 profiles=_profiles(assessed),
                 worst=_examples(connection, _WORST, values, WORST),
-                over_refusals=_examples(connection, _OVER, values, OVER_REFUSALS),
+                over_refusals=_examples(connection, _OVER[bool(told)], values | told, OVER_REFUSALS),
+                watched=watched(connection, week),
                 episodes=episodes(connection, values),
                 silences=silences(connection, values),
                 judged=judged(connection, app, week),
@@ -129,6 +150,7 @@ class WeeklyFacts:
                 coverage=coverage(connection, self._engine, values),
                 opinions=tuple(opinions),
                 unlabelled=unlabelled,
+                findings=_findings(connection, app, week, total=total),
                 rates=None if plan is None else planned_rates(self._engine, self._overview, plan),
             )
 
@@ -172,8 +194,48 @@ def _counts(row: RowMapping) -> Verdicts:
     return Verdicts(grounded=row["grounded"], refusal=row["refusal"], self_generated=row["self_generated"])
 
 
-def _refusals(row: RowMapping | None) -> Refusals:
-    return Refusals() if row is None else Refusals(correct=row["correct"], over=row["over"], unknown=row["unknown"])
+def _told(connection: Connection, app: str, week: Week, *, total: int) -> dict[str, Any]:
+    """The limits that tell refusals, from the app's answered questions of the trend; {} where these are too few."""
+    answered = sample(app, week.trend_start, week.end, total) | {"verdicts": [Verdict.GROUNDED.value]}
+    found = connection.execute(_ANSWERED, answered | {"right": RIGHT_BELOW, "over": OVER_FROM}).mappings().one()
+    return dict(found) if found["answered"] >= LEAST_ANSWERED else {}
+
+
+def _refusals(connection: Connection, values: Mapping[str, Any]) -> tuple[Refusals, Refusals]:
+    """Of the week, and of the week before."""
+    telling = _BY_COMPARISON if "answered" in values else _BY_PROFILE
+    rows = connection.execute(text(_REFUSALS.format(**telling)), values).mappings()
+    found = {
+        row["this"]: Refusals(
+            correct=row["correct"],
+            over=row["over"],
+            unknown=row["total"] - row["correct"] - row["over"],
+            answered=values.get("answered", 0),
+        )
+        for row in rows
+    }
+    return found.get(True, Refusals()), found.get(False, Refusals())
+
+
+def _findings(connection: Connection, app: str, week: Week, *, total: int) -> Findings:
+    """Outages with their times to the minute, rises and levels."""
+    found = find(hourly(connection, app, week), sampled_days(connection, app, week, total=total))
+    items = tuple(_timed(connection, app, week, about, q) for about, q in found.findings)
+    return Findings(tests=found.tests, items=items)
+
+
+def _timed(connection: Connection, app: str, week: Week, about: Candidate, q: float) -> Finding:
+    if not isinstance(about, Outage):
+        return Finding(about=about, q=q)
+    around = minutes(connection, app, week, about)
+    first, last = refined(around, about)
+    return Finding(
+        about=about,
+        q=q,
+        start=week.trend_start + timedelta(minutes=first),
+        end=week.trend_start + timedelta(minutes=last),
+        negative=sum(m.negative for m in around if about.start <= m.minute // 60 < about.end),
+    )
 
 
 def _verdicts(assessed: Sequence[RowMapping]) -> dict[tuple[Verdict, Verdict], int]:

@@ -31,6 +31,7 @@ _CANDIDATES = """
         LIMIT :most + (SELECT count(*) FROM review WHERE occurred_at >= :since AND occurred_at <= :until)
     )
     SELECT p.app, p.id, p.occurred_at, a.verdict, a.rule_verdict, a.p_grounded, a.p_refusal, a.p_self_generated, a.rank,
+        a.refusal_kind <> 'full' AND NOT a.reasons && '{{no_documents,no_support,empty_answer}}' AS usable,
         (SELECT j.score FROM judgement j
             WHERE j.app = p.app AND j.id = p.id AND j.metric = 'faithfulness' AND j.occurred_at = p.occurred_at
             ORDER BY j.judged_at DESC LIMIT 1) AS faithfulness,
@@ -165,7 +166,7 @@ class Reviews:
         values = {name: value for name, value in {"app": app, "since": since}.items() if value is not None}
         with retriable(), self._engine.connect() as connection:
             rows = connection.execute(text(_OPINIONS.format(condition=condition)), values).mappings()
-            return [_opinion(row) for row in rows]
+            return [opinion_of(row) for row in rows]
 
     def unlabelled(self, *, app: str | None = None, since: datetime) -> list[datetime]:
         """When the unlabelled interactions of the random sample occurred."""
@@ -240,6 +241,7 @@ def candidate_of(row: RowMapping) -> Candidate:
         rule_verdict=Verdict(row["rule_verdict"]),
         probabilities=_probabilities(row),
         rank=row.get("rank"),
+        usable=row.get("usable", True),
         faithfulness=row.get("faithfulness"),
         people=people,
         drawn=Drawn(row["drawn"]) if people else None,
@@ -261,7 +263,7 @@ def _standing(row: RowMapping) -> Standing | None:
     )
 
 
-def _opinion(row: RowMapping) -> Opinion:
+def opinion_of(row: RowMapping) -> Opinion:
     return Opinion(
         app=row["app"],
         id=row["interaction_id"],

@@ -6,6 +6,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Date,
     DateTime,
     Double,
     Identity,
@@ -86,6 +87,12 @@ rule_state = Table(
     Column("stale_since", _time),
     Column("error", Text),
     Column("error_since", _time),
+)
+
+watched_day = Table(
+    "watched_day",  # the days (UTC) on which a rule was evaluated
+    metadata,
+    Column("day", Date, primary_key=True),
 )
 
 alert_memory = Table(

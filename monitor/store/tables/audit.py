@@ -39,7 +39,12 @@ audit_leaf = Table(
     Column("body", Text, nullable=False),  # RFC 8785; text, because jsonb does not keep the bytes
     Column("hash", LargeBinary, nullable=False),
     Index("audit_leaf_by_subject", "app", "subject", "kind", "part"),
-    Index("audit_leaf_acts", "index", postgresql_where=text("kind NOT IN ('interaction', 'assessment', 'judgement')")),
+    Index(
+        "audit_leaf_acts",
+        "index",
+        postgresql_where=text("kind NOT IN ('interaction', 'assessment', 'judgement', 'positions')"),
+    ),
+    Index("audit_leaf_positions", "index", postgresql_where=text("kind = 'positions'")),
 )
 
 audit_tile = Table(
@@ -65,6 +70,18 @@ audit_checkpoint = Table(
     Column("root", LargeBinary, nullable=False),
     Column("note", Text, nullable=False),
     Column("made_at", _time, nullable=False),
+)
+
+audit_stamp = Table(
+    "audit_stamp",
+    metadata,
+    Column("size", BigInteger, primary_key=True, autoincrement=False),  # of the checkpoint
+    Column("witness", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("token", LargeBinary, nullable=False),
+    Column("obtained_at", _time, nullable=False),
+    Column("stamped_at", _time),  # null where the token says no time
+    Column("complete", Boolean, nullable=False),
 )
 
 api_token = Table(

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from pydantic import Field
 
+from monitor.alert.explain.cause import Broken
+from monitor.alert.explain.explanation import Explanation
+from monitor.alert.mute import Muting
 from monitor.app.wiring.application import Application
 from monitor.privacy.masking import redact
 from monitor.store.alert.list import AlertBoard, ListedAlert
+from monitor.web.alert import view as alert_view
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiRequest, ApiResponse, masked, rounded
 from monitor.web.base.guard import Needs
@@ -51,6 +56,10 @@ class Alert(ApiResponse):
     acknowledged_by: str | None
     acknowledged_at: datetime | None
     silenced_until: datetime | None
+    runbook: str | None = Field(description="what to do: a URL, or where in the documentation")
+    owner: str | None
+    muted_by: str | None = Field(description="the time interval that keeps it from being notified now")
+    muted_until: datetime | None
     detail: str | None
     note: str | None
     quiet_since: datetime | None = Field(description="nothing was counted since then; the figures are from before")
@@ -80,11 +89,31 @@ class Action(ApiResponse):
     comment: str
 
 
+class CauseValue(ApiResponse):
+    dimension: str
+    value: str
+
+
+class Cause(ApiResponse):
+    """Which part of the chatbot broke, from the reasons, documents and questions of bad answers."""
+
+    named: Broken | None = Field(description="null: it is open which part broke, or nothing stands out")
+    suspects: list[Broken] = Field(description="the parts that cannot be told apart; empty: nothing stands out")
+    where: CauseValue | None = Field(description="the topic, model … to which it is confined; null: everywhere")
+    p: float = Field(description="chance of such a rise anywhere without a change")
+    answers: int
+    bad: int
+    before_answers: int
+    before_bad: int
+    conclusion: list[str] = Field(description="what messages lead with: the part, how sure, and what would tell")
+
+
 class AlertHistory(Alert):
     """An alert with its changes of state and what people did about it."""
 
     events: list[StateChange]
     actions: list[Action]
+    cause: Cause | None = Field(description="null: the alert was not explained")
     changed: list[str] = Field(description="sentences that say what had changed when the alert fired")
 
 
@@ -124,7 +153,8 @@ def alerts(
         listed = board.active(now, most=limit)
     else:
         listed = board.resolved(now - WEEK if since is None else since, now, most=limit)
-    return Alerts(items=list(map(_alert, listed)))
+    mutings = request.app.state.rules.load().mutings(now)
+    return Alerts(items=[_alert(one, mutings) for one in listed])
 
 
 @router.get(
@@ -140,12 +170,31 @@ def alert(request: Request, _: Viewer, fingerprint: Fingerprint) -> AlertHistory
     listed, alerting = _listed(application, fingerprint), application.alerting
     explanation = alerting.explanations.of(listed.alert.episode)
     return AlertHistory(
-        **dict(_alert(listed)),
+        **dict(_alert(listed, request.app.state.rules.load().mutings(application.now()))),
         events=[StateChange(**{**row, "note": masked(row["note"])}) for row in alerting.history.events([fingerprint])],
         actions=[
             Action(**{**row, "comment": redact(row["comment"])}) for row in alerting.history.actions([fingerprint])
         ],
+        cause=_cause(explanation) if explanation else None,
         changed=list(map(redact, explanation.sentences())) if explanation else [],
+    )
+
+
+def _cause(explanation: Explanation) -> Cause | None:
+    found = explanation.cause
+    if found is None:
+        return None
+    where = found.where
+    return Cause(
+        named=found.named,
+        suspects=list(found.suspects),
+        where=where and CauseValue(dimension=redact(where.dimension), value=redact(where.value)),
+        p=found.p,
+        answers=found.answers,
+        bad=found.bad,
+        before_answers=found.before_answers,
+        before_bad=found.before_bad,
+        conclusion=list(map(redact, explanation.conclusion())),
     )
 
 
@@ -175,9 +224,10 @@ def _listed(application: Application, fingerprint: str) -> ListedAlert:
     return listed
 
 
-def _alert(listed: ListedAlert) -> Alert:
+def _alert(listed: ListedAlert, mutings: Mapping[str, Muting]) -> Alert:
     """The alert with foreign texts and comments masked, as on the pages."""
     a = listed.alert
+    muting = alert_view.muting(a, mutings)
     names = (
         *("fingerprint", "episode", "rule", "severity", "signal", "method", "active_since", "fired_at", "resolved_at"),
         *("below", "unit", "samples", "acknowledged_by", "acknowledged_at", "quiet_since"),
@@ -194,6 +244,10 @@ def _alert(listed: ListedAlert) -> Alert:
         bound=a.bound,
         window_seconds=a.window.total_seconds(),
         silenced_until=listed.silence.ends_at if listed.silence else None,
+        runbook=masked(a.annotations.get("runbook")),
+        owner=masked(a.annotations.get("owner")),
+        muted_by=muting.why if muting else None,
+        muted_until=muting.until if muting else None,
         detail=None if a.detail is None else redact(a.detail),
         note=None if a.note is None else redact(a.note),
     )

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from monitor.alert.notification import MAX_EXAMPLES, Course
 from monitor.alert.notify.actions import matchers_of, new_silence
 from monitor.alert.notify.describe import course_of
-from monitor.alert.notify.dispatch import described
+from monitor.alert.notify.notified import described
 from monitor.alert.rule import Rule
 from monitor.alert.signal import Signal
 from monitor.alert.state import Alert
@@ -68,11 +68,13 @@ def alert(request: Request, who: Viewer, fingerprint: str, notice: str = "") -> 
         view=alert_view,
         alert=listed.alert,
         silence=listed.silence,
+        muting=alert_view.muting(listed.alert, loaded.mutings(now)),
         facts=facts(notified),
         labels=labels_of(notified),
         chart=None if course is None else own_drawing(alert_view.course_drawing(course)),
         chart_words="" if course is None else alert_view.course_words(course),
         explanation=explanation,
+        cause=explanation.conclusion() if explanation else [],
         changes=explanation.sentences() if explanation else [],
         rank_words=rank_words,
         examples=explanation.telling[:MAX_EXAMPLES] if explanation else (),

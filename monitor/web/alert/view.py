@@ -10,13 +10,14 @@ from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from monitor.alert.figures import amount, capital, figure, limit_of, signal_words, value_of
+from monitor.alert.mute import Muting
 from monitor.alert.notification import Course
-from monitor.alert.notify.dispatch import described
+from monitor.alert.notify.notified import described
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.rules.marked_yaml import InvalidYaml, parse_yaml
 from monitor.alert.signal import Signal
 from monitor.alert.state import Alert, State
-from monitor.alert.wording import name_of, reason_words
+from monitor.alert.wording import escalated_words, http_url, name_of, reason_words
 from monitor.core.duration import format_duration
 from monitor.core.model import Reason, Verdict
 from monitor.core.text.plain import moment
@@ -71,6 +72,17 @@ def headline(alert: Alert) -> str:
     return capital(figure(described(alert)))
 
 
+def muting(alert: Alert, mutings: Mapping[str, Muting]) -> Muting | None:
+    """Which of the rules' mutes keeps the alert from being notified now."""
+    goes_on = alert.state.active or alert.state is State.PENDING
+    return mutings.get(alert.rule) if goes_on else None
+
+
+def runbook_link(alert: Alert) -> str | None:
+    """The runbook if it is a link; otherwise the facts show it as text."""
+    return http_url(alert.annotations.get("runbook"))
+
+
 def history(events: Sequence[Row], actions: Sequence[Row], notifications: Sequence[Row]) -> list[HistoryEntry]:
     """The changes of state, people's actions and notifications of an alert, newest first."""
     entries = [
@@ -90,7 +102,9 @@ def history(events: Sequence[Row], actions: Sequence[Row], notifications: Sequen
     entries += [
         HistoryEntry(
             at=row["made_at"],
-            what=f"notified {row['receiver']}: {row['news']}",
+            what=f"escalated to {row['receiver']}: {escalated_words(row['escalated_after'])}"
+            if row["escalated_after"]
+            else f"notified {row['receiver']}: {row['news']}",
             more=delivery(row),
             bad=row["given_up"] or (row["delivered_at"] is None and bool(row["last_error"])),
         )
@@ -143,25 +157,31 @@ def configured_rule(alert: Alert, rules: RuleSet | None) -> tuple[Rule | None, b
     return rule, rule is not None and rule.digest == alert.rule_digest
 
 
-@lru_cache(maxsize=200)
 def rule_text(source: str, rule: str) -> str | None:
     """The lines of a rules file that define the rule, with their comments; None when they cannot be found."""
+    return rule_texts(source).get(rule)
+
+
+@lru_cache(maxsize=20)
+def rule_texts(source: str) -> Mapping[str, str]:
+    """The lines of each rule of a rules file, by its name."""
     try:
         document = parse_yaml(source)
     except InvalidYaml:
-        return None
+        return {}
     rules = document.value.get("rules") if isinstance(document.value, dict) else None
     if not isinstance(rules, list):
-        return None
-    names = [entry.get("name") if isinstance(entry, dict) else None for entry in rules]
-    if rule not in names:
-        return None
-    place, lines = names.index(rule), source.splitlines()
-    first = document.mark(("rules", place)).line - 1
-    last = document.mark(("rules", place + 1)).line - 1 if place + 1 < len(names) else len(lines)
-    while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
-        last -= 1  # comments before the next rule belong to it
-    return "\n".join(lines[first : max(last, first + 1)])
+        return {}
+    lines = source.splitlines()
+    texts: dict[str, str] = {}
+    for place, entry in enumerate(rules):
+        first = document.mark(("rules", place)).line - 1
+        last = document.mark(("rules", place + 1)).line - 1 if place + 1 < len(rules) else len(lines)
+        while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
+            last -= 1  # comments before the next rule belong to it
+        if isinstance(entry, dict):
+            texts.setdefault(str(entry.get("name")), "\n".join(lines[first : max(last, first + 1)]))
+    return texts
 
 
 @lru_cache(maxsize=64)

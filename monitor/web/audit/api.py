@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -13,7 +13,11 @@ from pydantic import Field
 from monitor.app.wiring.application import Application
 from monitor.audit.export import Stored
 from monitor.audit.note import NotProved
+from monitor.audit.proof import record_json
+from monitor.audit.stamp import StampKind
+from monitor.core.errors import WrongSettings
 from monitor.store.audit.proofs import Proofs
+from monitor.web.audit.jobs import public_keys
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiResponse
 from monitor.web.base.disclosure import record_look, require_unmask
@@ -37,10 +41,24 @@ class Trail(ApiResponse):
     backfilling: bool = Field(description="rows from before the trail existed are still being sealed")
 
 
+class StampOfLeaf(ApiResponse):
+    """A time stamp of a checkpoint that holds the leaf; `verify.py --tsa` checks its signature."""
+
+    at: datetime | None = Field(description="the time that it says; null for a receipt of OpenTimestamps")
+    by: str
+    size: int = Field(description="leaves under the checkpoint")
+
+
 class Leaf(ApiResponse):
     """A leaf and its inclusion proof as in RFC 6962: hashes in base64, the lowest first."""
 
     index: int
+    occurred_at: datetime | None = Field(description="when the answer was given, by the chatbot's clock; null for acts")
+    sealed_at: datetime = Field(description="when the leaf was sealed, by the clock of the sealer")
+    signed_at: datetime | None = Field(
+        description="when the first checkpoint that holds the leaf was signed; null: it does not say"
+    )
+    stamped: list[StampOfLeaf]
     body: str = Field(description="canonical JSON; the leaf's hash is the SHA-256 of a zero byte and this text")
     proof: list[str]
     stored: Stored | None = Field(
@@ -50,11 +68,35 @@ class Leaf(ApiResponse):
     disclosed: dict[str, dict[str, Any]] | None = Field(description="by field: the key and value of its commitment")
 
 
-class Proof(ApiResponse):
-    """All leaves about an interaction, and the signed checkpoint to check their proofs against."""
+class Step(ApiResponse):
+    """Proof, as in RFC 6962, that the tree of the first checkpoint grew into that of the second."""
 
+    from_: int = Field(alias="from")
+    to: int
+    proof: list[str]
+
+
+class TimeStamp(ApiResponse):
+    """A time stamp of a checkpoint, in base64."""
+
+    size: int
+    witness: str
+    kind: StampKind
+    token: str
+
+
+class Proof(ApiResponse):
+    """All leaves about an interaction, and the signed checkpoint to check their proofs against.
+
+    `verify.py` takes the whole answer as a file.
+    """
+
+    format: str
     checkpoint: str
     leaves: list[Leaf]
+    checkpoints: list[str] = Field(description="the first that hold the leaves, and the last one")
+    consistency: list[Step]
+    stamps: list[TimeStamp]
 
 
 @router.get(
@@ -108,25 +150,17 @@ def prove(
     if disclose:
         require_unmask(request, who)
         record_look(request, who, app=app, subject=id_, fields=("proof",))
+    keys: list[str] = []
+    with suppress(WrongSettings):  # this machine may have no key: whoever checks the answer has it
+        keys = public_keys(application)
     try:
         with Proofs(application.engine).snapshot() as trail:
-            records = trail.about(id_, app, disclose=disclose)
-            note = trail.note
+            proof = trail.prove(id_, app, keys, disclose=disclose)
     except NotProved as error:
         raise HTTPException(NOT_FOUND, str(error)) from None
-    if not records:
+    if not proof.records:
         raise HTTPException(
             NOT_FOUND, "no leaf under the last checkpoint is about this interaction; it may wait to be sealed"
         )
-    leaves = [
-        Leaf(
-            index=record.index,
-            body=record.body,
-            proof=[b64encode(step).decode() for step in record.proof],
-            stored=record.stored,
-            differs=list(record.differs),
-            disclosed=record.disclosed,
-        )
-        for record in records
-    ]
-    return Proof(checkpoint=note, leaves=leaves)
+    leaves = [{**proof.known_by(record), **record_json(record)} for record in proof.records]
+    return Proof.model_validate({"checkpoint": proof.notes[-1], "leaves": leaves, **proof.trail()})

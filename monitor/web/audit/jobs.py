@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from tempfile import TemporaryFile
 from typing import IO
 
 from monitor.app.audit.sealer import notes_at
 from monitor.app.wiring.application import Application
-from monitor.audit.export import ExportAbout, ExportedRecord, write_export
-from monitor.audit.merkle import leaf_hash, verify_inclusion
-from monitor.audit.note import Checkpoint, NotProved
+from monitor.audit.export import ExportAbout, write_export
+from monitor.audit.note import NotProved
+from monitor.audit.proof import SubjectProof
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
-from monitor.store.audit.checkpoints import opened_by
 from monitor.store.audit.proofs import Proofs, TrailSnapshot
 from monitor.store.audit.verify import Verification, verify
 from monitor.store.audit_queue import Act, Kind
@@ -29,22 +28,6 @@ class LastVerification:
     """What the last verification by this process found; None before the first."""
 
     result: Verification | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeafProof:
-    """A leaf, and whether the signed checkpoint proves it."""
-
-    record: ExportedRecord
-    proved: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeafProofs:
-    """The leaves about one subject under a signed checkpoint."""
-
-    checkpoint: Checkpoint
-    proofs: tuple[LeafProof, ...]
 
 
 def public_keys(application: Application) -> list[str]:
@@ -65,8 +48,8 @@ def public_keys(application: Application) -> list[str]:
     )
 
 
-def prove_leaves(application: Application, app: str, subject: str) -> LeafProofs:
-    """The leaves about an interaction, or about the subject of an act, each with its proof checked.
+def prove_leaves(application: Application, app: str, subject: str) -> SubjectProof:
+    """The leaves about an interaction, or about the subject of an act, with their proofs.
 
     Raises:
         NotProved: nothing is signed yet, or none of our keys has signed it.
@@ -75,21 +58,7 @@ def prove_leaves(application: Application, app: str, subject: str) -> LeafProofs
     """
     keys = public_keys(application)
     with Proofs(application.engine).snapshot() as trail:
-        checkpoint = opened_by(trail.note, keys)
-        records = trail.about(subject, app, disclose=False)
-        size = trail.size
-    return LeafProofs(
-        checkpoint=checkpoint,
-        proofs=tuple(
-            LeafProof(
-                record=record,
-                proved=verify_inclusion(
-                    record.index, size, leaf_hash(record.body.encode()), checkpoint.root, record.proof
-                ),
-            )
-            for record in records
-        ),
-    )
+        return trail.prove(subject, app, keys, disclose=False)
 
 
 def verify_trail(application: Application, progress: Progress) -> Verification:
@@ -103,13 +72,14 @@ def verify_trail(application: Application, progress: Progress) -> Verification:
     witnessed = file.exists()
     size = Proofs(application.engine).status().size
     progress(f"checking {size:,} leaves {'against the witness' if witnessed else 'without a witness'}")
-    return verify(
+    found = verify(
         application.engine,
         keys,
         application.auditing.known_queue_key(),
         notes=notes_at(file) if witnessed else (),
         processes=1,
     )
+    return replace(found, findings=(*found.findings, *application.auditing.check_stamps(keys).findings))
 
 
 def export_zip(
@@ -129,7 +99,7 @@ def export_zip(
     file = TemporaryFile()  # noqa: SIM115  the caller reads it after this function has returned
     try:
         with proofs.snapshot() as trail:
-            notes = _signed_checkpoints(trail, key)
+            notes = _signed_checkpoints(trail, about)
             proofs.record(
                 *(Act(kind=kind, by=by, at=now, app=app or "", subject="export", body=body) for kind in kinds)
             )
@@ -141,6 +111,7 @@ def export_zip(
                 profiles=trail.profiles,
                 rules=trail.rules,
                 about=about,
+                stamps=trail.stamps(notes, key),
             )
     except BaseException:
         file.close()
@@ -149,9 +120,9 @@ def export_zip(
     return _chunks(file)
 
 
-def _signed_checkpoints(trail: TrailSnapshot, key: str) -> list[tuple[int, str]]:
+def _signed_checkpoints(trail: TrailSnapshot, about: ExportAbout) -> list[tuple[int, str]]:
     """The checkpoints that the key has signed, with the last one among them."""
-    notes = trail.checkpoints(0, key)
+    notes = trail.checkpoints(0, about.verifier_key, since=about.start, until=about.end)
     if not notes or notes[-1][0] != trail.size:
         raise NotProved("the last checkpoint is not signed by the key of this machine: seal first")
     return notes

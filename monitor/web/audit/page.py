@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from threading import Event
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
 
 from monitor.app.wiring.application import Application
-from monitor.audit.note import NotProved
+from monitor.audit.note import NotProved, signed_at
+from monitor.audit.proof import SubjectProof
 from monitor.core.errors import InvalidMessage, Retriable, WrongSettings
 from monitor.core.model import Json
 from monitor.ingest.times import instant
@@ -20,7 +25,6 @@ from monitor.store.audit.proofs import Proofs
 from monitor.store.stopping import ended_on
 from monitor.web.audit.jobs import (
     LastVerification,
-    LeafProofs,
     export_zip,
     prove_leaves,
     public_keys,
@@ -61,6 +65,7 @@ def audit(
         keys, no_key = public_keys(application), None
     except WrongSettings as error:
         keys, no_key = [], str(error)
+    note = trail.note()
     settings, witness_file = application.settings.audit, application.auditing.witness_file.exists()
     return page(
         request,
@@ -69,12 +74,15 @@ def audit(
         message=NOTICES.get(notice),
         sealed=status,
         late=status.waiting_since is not None and now - status.waiting_since > SEALING_GRACE,
-        note=trail.note(),
+        note=note,
+        note_signed_at=signed_time(note, keys),
+        stamps=application.auditing.newest_stamps() if keys else [],
         keys=keys,
         no_key=no_key,
         witness_file=witness_file,
         witness_topic=settings.witness_topic,
         witness_slack=settings.witness_slack,
+        stamp_ca=settings.timestamp_ca,
         witnesses=sum((witness_file, settings.witness_topic is not None, settings.witness_slack)),
         kinds=trail.kinds(now - timedelta(days=1)),
         latest=LATEST,
@@ -94,7 +102,7 @@ def proof(
 ) -> HTMLResponse:
     """Shows the leaves about an interaction, or about the subject of an act, each with its proof checked."""
     application: Application = request.app.state.application
-    found: LeafProofs | None = None
+    found: SubjectProof | None = None
     error = None
     if subject:
         try:
@@ -110,8 +118,42 @@ def proof(
         error=error,
         in_words=in_words,
         checkpoint=found.checkpoint if found else None,
-        proofs=[(leaf, json.loads(leaf.record.body)) for leaf in found.proofs] if found else [],
+        root=b64encode(found.checkpoint.root).decode() if found else "",
+        proofs=[
+            (its, found.proves(its), json.loads(its.body), [b64encode(node).decode() for node in its.proof], since)
+            for its in found.records
+            if (since := found.known_by(its))
+        ]
+        if found
+        else [],
     )
+
+
+@router.get("/audit/proof.json")
+def proof_file(
+    request: Request, _: Auditor, app: Name = "", subject: Annotated[Name, Query(alias="id")] = ""
+) -> JSONResponse:
+    """Sends the proof as the file that `verify.py` takes, without texts."""
+    try:
+        found = prove_leaves(request.app.state.application, app, subject).json()
+    except (NotProved, WrongSettings) as error:
+        raise HTTPException(409, str(error)) from None
+    return JSONResponse(found, headers={"content-disposition": 'attachment; filename="proof.json"'})
+
+
+@router.get("/audit/verify.py")
+def verifier(_: Auditor) -> Response:
+    """Sends the program that checks exports and proofs."""
+    program = files("monitor.audit").joinpath("verifier.py").read_bytes()
+    headers = {"content-disposition": 'attachment; filename="verify.py"'}
+    return Response(program, headers=headers, media_type="text/x-python")
+
+
+def signed_time(note: str | None, keys: Sequence[str]) -> datetime | None:
+    """When the last checkpoint says that it was signed, if one of the keys proves that."""
+    with suppress(NotProved):
+        return next((at for key in keys if note and (at := signed_at(note, key))), None)
+    return None
 
 
 def in_words(value: Json) -> str:

@@ -19,6 +19,7 @@ class Permission(StrEnum):
     RESOLVE = "resolve"  # retry dead letters
     REPORT = "report"  # have reports written now
     AUDIT = "audit"  # verify, prove, export
+    CONFIGURE = "configure"  # save versions of the alert rules
     ADMIN = "admin"  # make and revoke tokens
 
 

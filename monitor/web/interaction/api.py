@@ -11,6 +11,7 @@ from pydantic import Field
 
 from monitor.app.wiring.application import Application
 from monitor.privacy.masking import redact, redact_head
+from monitor.store.interaction.context import InteractionContext
 from monitor.store.interaction.filters import Filters, ListedInteraction
 from monitor.store.interaction.list import InteractionList
 from monitor.store.review.labels import newest_labels
@@ -35,6 +36,7 @@ from monitor.web.base.parameters import AppAndId, Cursor, Limit
 from monitor.web.base.problem import NOT_FOUND, problems
 from monitor.web.interaction.api_assessment import RANK, REFERENCE, Assessment, assessment
 from monitor.web.interaction.api_filters import read_filters
+from monitor.web.interaction.exact import permitted
 
 router = APIRouter(tags=["interactions"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
@@ -102,6 +104,7 @@ class InteractionDetail(ApiResponse):
     app: str
     occurred_at: datetime
     stored_at: datetime
+    sealed_at: datetime | None = Field(description="when the audit trail sealed it; null while it waits")
     environment: str
     conversation_id: str | None
     turn: int | None
@@ -136,7 +139,7 @@ class InteractionDetail(ApiResponse):
 )
 def interactions(
     request: Request,
-    _: Viewer,
+    who: Viewer,
     filters: Annotated[Filters, Depends(read_filters)],
     limit: Limit = 50,
     cursor: Cursor = None,
@@ -144,7 +147,7 @@ def interactions(
     """Masks personal data for every role. Refuses a search that would take too long, and says what to narrow."""
     application: Application = request.app.state.application
     place = None if cursor is None else from_cursor(cursor)
-    found = InteractionList(application.engine).page(filters, older_than=place, most=limit)
+    found = InteractionList(application.engine).page(permitted(request, who, filters), older_than=place, most=limit)
     return InteractionPage(
         items=list(map(_item, found.rows)),
         next=None if found.older is None else to_cursor(found.older),
@@ -181,7 +184,8 @@ def interaction(
         record_look(request, who, app=app, subject=id_, fields=_IN_CLEAR)
     judgements = application.queries.judgements(app, id_)
     labels = newest_labels(application.engine, app, id_)
-    return interaction_detail(rows, judgements, labels, clear=clear)
+    leaves = InteractionContext(application.engine).leaves(app, id_)
+    return interaction_detail(rows, judgements, labels, sealed_at=leaves[0].sealed_at if leaves else None, clear=clear)
 
 
 def interaction_detail(
@@ -189,6 +193,7 @@ def interaction_detail(
     judgements: list[Mapping[str, Any]],
     labels: list[Mapping[str, Any]],
     *,
+    sealed_at: datetime | None = None,
     clear: bool,
 ) -> InteractionDetail:
     """An interaction from its rows of `AssessmentQueries.with_assessments`, the live one first."""
@@ -207,6 +212,7 @@ def interaction_detail(
     return InteractionDetail(
         **plain,
         **texts,
+        sealed_at=sealed_at,
         clear=clear,
         assessment=assessed[0],
         other_assessments=assessed[1:],

@@ -6,20 +6,37 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from fastapi import Query, Request
+from pydantic import AfterValidator
 
 from monitor.app.wiring.application import Application
 from monitor.core.model import Reason, Verdict
-from monitor.store.interaction.filters import Filters, Labelled, MetricRange, RefusalCorrectness
+from monitor.store.interaction.filters import (
+    ExactValues,
+    Filters,
+    Labelled,
+    MetricRange,
+    RefusalCorrectness,
+    parsed_tag,
+)
 from monitor.web.base.parameters import Moment, Text
 
 DAY, FIRST = timedelta(days=1), datetime.min.replace(tzinfo=UTC)
+_SINCE = "First time, included; default: a day before `until`, or with a conversation, trace or tag any time."
 _METRIC = r"(sdq|sdrd|sda|qrd|qa):(-?(1|0(\.\d{1,6})?))?\.\.(-?(1|0(\.\d{1,6})?))?"
+
+
+def _checked_tag(text: str) -> str:
+    parsed_tag(text)
+    return text
+
+
+Tag = Annotated[Text, AfterValidator(_checked_tag)]
 
 
 def read_filters(
     request: Request,
     *,
-    since: Annotated[Moment | None, Query(description="First time, included; default: a day before `until`.")] = None,
+    since: Annotated[Moment | None, Query(description=_SINCE)] = None,
     until: Annotated[Moment | None, Query(description="Last time, excluded; default: now.")] = None,
     app: Annotated[Text | None, Query()] = None,
     environment: Annotated[Text | None, Query()] = None,
@@ -41,13 +58,23 @@ def read_filters(
         bool,
         Query(description="Only answers to look at first: with a rank up to 0.1, or self-generated without a rank."),
     ] = False,
+    conversation: Annotated[Text | None, Query(description="The exact id of a conversation.")] = None,
+    trace: Annotated[Text | None, Query(description="The exact id of a trace.")] = None,
+    tag: Annotated[
+        Tag | None,
+        Query(
+            description="`NAME=VALUE`, the exact value; finds redacted tags too.", json_schema_extra={"format": "tag"}
+        ),
+    ] = None,
     words: Annotated[Text | None, Query(description="Words to find in the question or the answer.")] = None,
 ) -> Filters:
-    """The filters of a list; without times, of the last 24 hours."""
+    """The filters of a list; without times, of the last 24 hours, or with an exact value of all times."""
     application: Application = request.app.state.application
     end = application.now() if until is None else until
+    exact = ExactValues(conversation=conversation, trace=trace, tag=None if tag is None else parsed_tag(tag))
+    usual = FIRST if exact else max(end, FIRST + DAY) - DAY
     return Filters(
-        since=max(end, FIRST + DAY) - DAY if since is None else since,
+        since=usual if since is None else since,
         until=end,
         app=app,
         environment=environment,
@@ -60,6 +87,7 @@ def read_filters(
         labelled=labelled,
         suspicious=suspicious,
         words=words,
+        exact=exact,
     )
 
 

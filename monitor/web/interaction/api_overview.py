@@ -11,13 +11,12 @@ from pydantic import Field
 from monitor.app.wiring.application import Application
 from monitor.core.model import Verdict
 from monitor.core.verdict_counts import Verdicts
-from monitor.store.interaction.overview import Cell
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiResponse, rounded
 from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Text
 from monitor.web.base.problem import problems
-from monitor.web.interaction.overview_figures import SPANS, group_cells, total_counts
+from monitor.web.interaction.overview_figures import SPANS, GroupCounts, counted_topics, group_counts
 
 router = APIRouter(tags=["overview"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
@@ -42,6 +41,11 @@ class Rates(ApiResponse):
     negative: Rate
 
 
+CHANGES = ("negative", "refusal", "self_generated")
+NOTHING = GroupCounts(key=(), now=Verdicts(), before=Verdicts())
+_CHANGE = "worse, better or no clear change of these shares; null if the span before cannot be compared"
+
+
 class OverviewGroup(ApiResponse):
     """The rates of one app, environment and model, now and in the span before."""
 
@@ -50,6 +54,16 @@ class OverviewGroup(ApiResponse):
     model: str = Field(description="empty when the events name no model")
     now: Rates
     before: Rates
+    change: dict[str, str | None] = Field(description=_CHANGE)
+
+
+class OverviewTopic(ApiResponse):
+    """The rates of one topic, now and in the span before; `other` sums up the topics that are not listed."""
+
+    topic: str = Field(description="empty for answers without a topic")
+    now: Rates
+    before: Rates
+    change: dict[str, str | None] = Field(description=_CHANGE)
 
 
 class Overview(ApiResponse):
@@ -59,7 +73,11 @@ class Overview(ApiResponse):
     end: datetime
     now: Rates
     before: Rates
+    change: dict[str, str | None] = Field(description=_CHANGE)
     groups: list[OverviewGroup] = Field(description="largest first, at most 60")
+    topics: list[OverviewTopic] | None = Field(
+        description="the 12 with the most negative answers first; empty without topics, null if they take too long"
+    )
 
 
 @router.get(
@@ -72,21 +90,28 @@ class Overview(ApiResponse):
 def overview(
     request: Request,
     _: Viewer,
-    span: Annotated[Literal["1h", "24h", "7d", "28d"], Query(description="The span up to now, in whole bins.")] = "24h",
+    span: Annotated[Literal["1h", "24h", "7d", "28d"], Query(description="The span up to now.")] = "24h",
     app: Annotated[Text | None, Query()] = None,
 ) -> Overview:
     """Counts the same rollups that alerts are evaluated on."""
     application: Application = request.app.state.application
     chosen = SPANS[span]
     now = application.now()
-    start, end = chosen.around(now)
-    cells = application.overview.cells(start - chosen.length, end, chosen.bin, now=now, app=app)
-    found = group_cells(cells, start, _key)
+    start, end = chosen.until(now)
+    drawn_from, drawn_to = chosen.drawn(now)
+    store = application.overview
+    cells = store.cells(drawn_from - chosen.length, drawn_to, chosen.bin, now=now, app=app)
+    counted = store.groups(start, drawn_to, now=now, app=app)
+    counted_before = store.groups(start - chosen.length, start, now=now, app=app)
+    whole = next(iter(group_counts(counted, counted_before, cells, drawn_from, lambda _: ())), NOTHING)
+    found = group_counts(counted, counted_before, cells, drawn_from, lambda name: name)
+    topics = counted_topics(store, chosen, now, app, whole)
     return Overview(
         start=start,
         end=end,
-        now=_rates(total_counts(cell for cell in cells if cell.at >= start)),
-        before=_rates(total_counts(cell for cell in cells if cell.at < start)),
+        now=_rates(whole.now),
+        before=_rates(whole.before),
+        change=_changes(whole),
         groups=[
             OverviewGroup(
                 app=group.key[0],
@@ -94,14 +119,21 @@ def overview(
                 model=group.key[2],
                 now=_rates(group.now),
                 before=_rates(group.before),
+                change=_changes(group),
             )
             for group in found
         ],
+        topics=None if topics is None else [_topic(group) for group in topics],
     )
 
 
-def _key(cell: Cell) -> tuple[str, ...]:
-    return cell.app, cell.environment, cell.model
+def _topic(group: GroupCounts) -> OverviewTopic:
+    return OverviewTopic(topic=group.key[0], now=_rates(group.now), before=_rates(group.before), change=_changes(group))
+
+
+def _changes(group: GroupCounts) -> dict[str, str | None]:
+    changes = {name: group.change(name) for name in CHANGES}
+    return {name: None if change is None else change.verdict for name, change in changes.items()}
 
 
 def _rates(counts: Verdicts) -> Rates:

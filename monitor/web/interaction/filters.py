@@ -12,7 +12,14 @@ from monitor.assess.explain import METRIC_NAMES
 from monitor.core.assessment_json import storable
 from monitor.core.model import Reason, Verdict
 from monitor.core.reason_words import REASON_WORDS
-from monitor.store.interaction.filters import Filters, Labelled, MetricRange, RefusalCorrectness
+from monitor.store.interaction.filters import (
+    ExactValues,
+    Filters,
+    Labelled,
+    MetricRange,
+    RefusalCorrectness,
+    parsed_tag,
+)
 from monitor.store.tables.interactions import METRICS
 from monitor.web.interaction.overview_figures import DEFAULT_SPAN, SPANS
 
@@ -36,7 +43,7 @@ METRIC_WORDS: Mapping[str, str] = {name: f"{name.upper()}: {METRIC_NAMES[name]}"
 # All fields of the form, in the order of their chips.
 FIELDS = (
     *("span", "since", "until", "app", "environment", "model", "topic", "verdict", "reason", "refusal"),
-    *("metric", "low", "high", "labelled", "suspicious", "words"),
+    *("metric", "low", "high", "labelled", "suspicious", "conversation", "trace", "tag", "words"),
 )
 _FIRST = datetime(1, 1, 2, tzinfo=UTC)
 _T = TypeVar("_T")
@@ -86,17 +93,20 @@ def parse_query(pairs: Iterable[tuple[str, str]], now: datetime) -> ListQuery:
             del fields[name]
             return None
 
+    tag = read("tag", "Tag", parsed_tag)
+    exact = ExactValues(conversation=fields.get("conversation"), trace=fields.get("trace"), tag=tag)
     since, until = read("since", "From", _moment), read("until", "To", _moment)
     span = read("span", "Span", lambda name: _known(name, SPANS)) or DEFAULT_SPAN
     end = until or now
     start = since or max(end, _FIRST + SPANS[span].length) - SPANS[span].length
+    always = bool(exact) and since is None and "span" not in fields  # one customer's answers have no usual span
     verdict = read("verdict", "Verdict", lambda name: _known(name, VERDICTS))
     metric = read("metric", "Metric", lambda name: _known(name, METRIC_WORDS))
     low, high = read("low", "At least", _figure), read("high", "At most", _figure)
     if metric is None and (low is not None or high is not None):
         faults.append("At least, at most: choose a metric")
     filters = Filters(
-        since=start,
+        since=_FIRST if always else start,
         until=end,
         app=fields.get("app"),
         environment=fields.get("environment"),
@@ -109,8 +119,9 @@ def parse_query(pairs: Iterable[tuple[str, str]], now: datetime) -> ListQuery:
         labelled=read("labelled", "Labels", Labelled),
         suspicious=read("suspicious", "Look at first", lambda name: _known(name, SUSPICIOUS)) is not None,
         words=fields.get("words"),
+        exact=exact,
     )
-    if since is None and until is None:
+    if since is None and until is None and not always:
         fields["span"] = span
     return ListQuery(fields=fields, filters=filters, faults=tuple(faults))
 

@@ -23,6 +23,7 @@ from monitor.web.base.disclosure import record_export
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page
 from monitor.web.interaction import filters as forms
+from monitor.web.interaction.exact import permitted
 from monitor.web.interaction.export import MAX_ROWS, as_csv, as_json_lines
 from monitor.web.interaction.filters import ListQuery, parse_query
 from monitor.web.interaction.overview_figures import SPANS
@@ -45,7 +46,8 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
     newer_than = from_cursor(newer) if newer and not older else None
     listing, too_long = InteractionPage(rows=(), older=None, newer=None), ""
     try:
-        listing = InteractionList(application.engine).page(query.filters, older_than=older_than, newer_than=newer_than)
+        filters = permitted(request, who, query.filters)
+        listing = InteractionList(application.engine).page(filters, older_than=older_than, newer_than=newer_than)
     except TakesTooLong as error:
         too_long = str(error)
     return page(
@@ -89,7 +91,7 @@ def export(request: Request, form: str, who: Annotated[Identity, Depends(Needs(P
         raise HTTPException(HTTPStatus.NOT_FOUND, f"there is no export as {form}: use csv or jsonl")
     application: Application = request.app.state.application
     query = parse_query(request.query_params.multi_items(), application.now())
-    rows = InteractionList(application.engine).every(query.filters, MAX_ROWS)
+    rows = InteractionList(application.engine).every(permitted(request, who, query.filters), MAX_ROWS)
     first = next(rows, None)
     record_export(request, who, app=query.filters.app, form=form)
     lines, media = _FORMS[form]

@@ -6,18 +6,27 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from math import log10, sqrt
+from math import log10
+from typing import TypeAlias
 
 from monitor.core.model import Verdict
-from monitor.core.proportions import wilson
+from monitor.core.proportions import Share, two_sided, wilson
 from monitor.core.verdict_counts import Verdicts
 from monitor.report.charts.rates import Answers, RatePoint, TrueRate
+from monitor.report.weekly.compare import UNCLEAR, as_full, judged
 from monitor.review.rates.estimate import Rate
 from monitor.review.rates.plan import Plan
-from monitor.store.interaction.overview import Cell
+from monitor.store.database import TakesTooLong
+from monitor.store.interaction.overview import Cell, OverviewStore
+from monitor.store.tables.interactions import OTHER
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MINUTE = timedelta(minutes=1)
+Groups: TypeAlias = Mapping[tuple[str, ...], Verdicts]
+Key: TypeAlias = Callable[[tuple[str, ...]], tuple[str, ...]]
+Bins: TypeAlias = defaultdict[tuple[str, ...], set[datetime]]
 _MAX_GROUPS = 60  # rows of a table
+_MAX_TOPICS = 12
 NAMES = {Verdict.REFUSAL: "refusal", Verdict.SELF_GENERATED: "self-generated"}
 
 
@@ -34,10 +43,14 @@ class Span:
         """Whether charts label its times by day."""
         return self.length > timedelta(days=1)
 
-    def around(self, now: datetime) -> tuple[datetime, datetime]:
-        """Start and end of the span in whole bins; the last bin contains `now`."""
-        end = now - (now - _EPOCH) % self.bin + self.bin
-        return end - self.length, end
+    def until(self, now: datetime) -> tuple[datetime, datetime]:
+        """Start and end of the span, which ends now: its whole length, and the seconds of the minute that has begun."""
+        return now - (now - _EPOCH) % _MINUTE - self.length, now
+
+    def drawn(self, now: datetime) -> tuple[datetime, datetime]:
+        """The whole bins that hold the span, for charts; the last one contains `now`."""
+        start, _ = self.until(now)
+        return start - (start - _EPOCH) % self.bin, now - (now - _EPOCH) % self.bin + self.bin
 
 
 SPANS: Mapping[str, Span] = {
@@ -51,53 +64,117 @@ DEFAULT_SPAN = "24h"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """The difference of a share from the span before; `clear` when chance alone would rarely cause it."""
+    """The difference of a share of negatives from the span before; `verdict` is that of `compare.changed`."""
 
     difference: float
-    clear: bool
+    verdict: str
+
+    @property
+    def clear(self) -> bool:
+        return self.verdict != UNCLEAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupCounts:
-    """Counts of a group of answers, now and in the span before."""
+    """Counts of a group of answers, now and in the span before; `as_full`: the two spans can be compared."""
 
     key: tuple[str, ...]
     now: Verdicts
     before: Verdicts
+    as_full: bool = True
 
     def change(self, name: str) -> Change | None:
-        return rate_change(self.now, self.before, name)
+        """None if a span has no answers, or if one of them was much emptier, since then its days differ."""
+        return rate_change(self.now, self.before, name) if self.as_full else None
 
 
 def rate_change(now: Verdicts, before: Verdicts, name: str) -> Change | None:
-    """The share `name` now minus before; None when one of them counts no answers.
-
-    A change is clear when Newcombe's 95 % interval excludes 0: d − √((p₁ − l₁)² + (u₂ − p₂)²) to
-    d + √((u₁ − p₁)² + (p₂ − l₂)²) from the Wilson intervals of both (Statistics in Medicine 17 (1998), 873–890).
-    """
-    interval, interval_before = now.interval(name), before.interval(name)
-    p1, p2 = now.share(name), before.share(name)
-    if interval is None or interval_before is None or p1 is None or p2 is None:
+    """The share `name` now minus before, judged as in the weekly report; None when one of them counts no answers."""
+    if not now.total or not before.total:
         return None
-    d = p1 - p2
-    low = d - sqrt((p1 - interval[0]) ** 2 + (interval_before[1] - p2) ** 2)
-    high = d + sqrt((interval[1] - p1) ** 2 + (p2 - interval_before[0]) ** 2)
-    return Change(difference=d, clear=low > 0 or high < 0)
+    one, other = (Share(matching=getattr(side, name), total=side.total) for side in (now, before))
+    return Change(difference=one.rate - other.rate, verdict=judged(one, other, two_sided(one, other)))
 
 
-def total_counts(cells: Iterable[Cell]) -> Verdicts:
-    return sum((_counts(cell) for cell in cells), Verdicts())
+def group_counts(
+    now: Groups,
+    before: Groups,
+    cells: Iterable[Cell],
+    start: datetime,
+    key: Callable[[tuple[str, ...]], tuple[str, ...]],
+) -> list[GroupCounts]:
+    """Counts by `key` of app, environment and model; most answers first, at most `_MAX_GROUPS`.
 
-
-def group_cells(cells: Iterable[Cell], split: datetime, key: Callable[[Cell], tuple[str, ...]]) -> list[GroupCounts]:
-    """Counts by `key`, from `split` on and before it; most answers first, at most `_MAX_GROUPS`."""
-    now: defaultdict[tuple[str, ...], Verdicts] = defaultdict(Verdicts)
-    before: defaultdict[tuple[str, ...], Verdicts] = defaultdict(Verdicts)
+    `cells` are those of both spans, in bins: they tell how full each was. The span began at `start`.
+    """
+    sides = (_summed(now, key), _summed(before, key))
+    bins: tuple[Bins, Bins] = (defaultdict(set), defaultdict(set))
     for cell in cells:
-        side = now if cell.at >= split else before
-        side[key(cell)] += _counts(cell)
-    found = [GroupCounts(key=name, now=now[name], before=before[name]) for name in {*now, *before}]
+        if _counts(cell).total:
+            bins[cell.at < start][key((cell.app, cell.environment, cell.model))].add(cell.at)
+    found = [
+        GroupCounts(
+            key=name,
+            now=sides[0].get(name, Verdicts()),
+            before=sides[1].get(name, Verdicts()),
+            as_full=as_full(len(bins[0][name]), len(bins[1][name])),
+        )
+        for name in {*sides[0], *sides[1]}
+    ]
     return sorted(found, key=lambda group: (-group.now.total, group.key))[:_MAX_GROUPS]
+
+
+def counted_topics(
+    store: OverviewStore,
+    span: Span,
+    now: datetime,
+    app: str | None,
+    whole: GroupCounts | None,
+) -> list[GroupCounts] | None:
+    """The leading topics of the span up to `now` against the span before; None if counting them takes too long.
+
+    The rest of the overview is worth showing without them. `whole` counts all answers, and tells whether the spans can
+    be compared.
+    """
+    start, _ = span.until(now)
+    _, end = span.drawn(now)
+    try:
+        here = store.topics(start, end, now=now, app=app)
+        before = store.topics(start - span.length, start, now=now, app=app)
+    except TakesTooLong:
+        return None
+    return leading_topics(here, before, as_full=whole is not None and whole.as_full)
+
+
+def leading_topics(
+    now: Mapping[str, Verdicts], before: Mapping[str, Verdicts], *, as_full: bool = True
+) -> list[GroupCounts]:
+    """The topics with the most negative answers now, at most `_MAX_TOPICS`, and all others as `OTHER`.
+
+    Answers without a topic are the group of the key ''. Empty if no answer has a topic.
+    """
+
+    def group(name: str, topics: Iterable[str]) -> GroupCounts:
+        listed = list(topics)
+        sides = [sum((side.get(topic, Verdicts()) for topic in listed), Verdicts()) for side in (now, before)]
+        return GroupCounts(key=(name,), now=sides[0], before=sides[1], as_full=as_full)
+
+    known = {topic for topic in {*now, *before} if topic not in ("", OTHER)}
+    if not known:
+        return []
+    groups = [group(topic, [topic]) for topic in known]
+    groups.sort(key=lambda one: (-one.now.negative, -one.now.total, one.key))
+    rest = [*(one.key[0] for one in groups[_MAX_TOPICS:]), OTHER]
+    others = [group(OTHER, rest), group("", [""])]
+    return [*groups[:_MAX_TOPICS], *(one for one in others if one.now.total or one.before.total)]
+
+
+def _summed(groups: Groups, key: Key) -> dict[tuple[str, ...], Verdicts]:
+    found: defaultdict[tuple[str, ...], Verdicts] = defaultdict(Verdicts)
+    for name, counts in groups.items():
+        if counts.total:
+            found[key(name)] += counts
+    return dict(found)
 
 
 def chart_points(cells: Sequence[Cell], bin_: timedelta) -> tuple[tuple[RatePoint, ...], tuple[Answers, ...]]:

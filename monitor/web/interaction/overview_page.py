@@ -32,7 +32,8 @@ from monitor.web.interaction.overview_figures import (
     Span,
     chart_points,
     chart_time,
-    group_cells,
+    counted_topics,
+    group_counts,
     true_rates,
 )
 
@@ -61,13 +62,20 @@ def overview(
     application: Application = request.app.state.application
     span = span if span in SPANS else DEFAULT_SPAN
     chosen, now = SPANS[span], application.now()
-    start, end = chosen.around(now)
+    start, end = chosen.until(now)
+    drawn_from, drawn_to = chosen.drawn(now)
     store = application.overview
-    cells = store.cells(start - chosen.length, end, chosen.bin, now=now, app=app or None)
-    here = [cell for cell in cells if cell.at >= start]
+    cells = store.cells(drawn_from - chosen.length, drawn_to, chosen.bin, now=now, app=app or None)
+    here = [cell for cell in cells if cell.at >= drawn_from]
+    counted = store.groups(start, drawn_to, now=now, app=app or None)
+    counted_before = store.groups(start - chosen.length, start, now=now, app=app or None)
+
+    def groups(key: Callable[[tuple[str, ...]], tuple[str, ...]]) -> list[GroupCounts]:
+        return group_counts(counted, counted_before, cells, drawn_from, key)
+
     labels = store.labels("app")
     known = _labelled(application, app or (labels["app"][0] if len(labels["app"]) == 1 else ""), start, end)
-    whole = next(iter(group_cells(cells, start, lambda _: ())), None)
+    whole = next(iter(groups(lambda _: ())), None)
     return page(
         request,
         "interaction/overview.html",
@@ -78,11 +86,13 @@ def overview(
         apps=labels["app"],
         start=start,
         whole=whole,
-        by_app=group_cells(cells, start, lambda cell: (cell.app, cell.model)),
-        by_environment=_if_several(group_cells(cells, start, lambda cell: (cell.environment,))),
+        by_app=groups(lambda name: (name[0], name[2])),
+        by_topic=counted_topics(store, chosen, now, app or None, whole),
+        by_environment=_if_several(groups(lambda name: (name[1],))),
         labelled=max(known, key=lambda one: one[1]["negative"].labels, default=None),
         interval=interval,
-        charts=_charts(here, chosen, start, end, true_rates(known, start, end)) if here else (),
+        charts=_charts(here, chosen, drawn_from, drawn_to, true_rates(known, drawn_from, drawn_to)) if here else (),
+        mutings=request.app.state.rules.load().mutings(now),
         alerts=AlertBoard(application.engine).active(now, most=_ALERTS),
         sources=sources(application),
         pending=PendingQueue(application.engine).counts(now),
@@ -140,7 +150,7 @@ def _charts(
                 answers_chart,
                 answers,
                 description=f"Answers of the last {span.name}",
-                bins=span.length // span.bin,
+                bins=span.length // span.bin + 1,
                 **about,
             ),
         ),

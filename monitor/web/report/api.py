@@ -10,6 +10,7 @@ from pydantic import Field
 
 from monitor.app.report import Format, Written, reporting
 from monitor.app.wiring.application import Application
+from monitor.report.weekly.compare import change_verdict
 from monitor.report.weekly.week import Week, week_named
 from monitor.store.interaction.filters import PagePosition
 from monitor.store.report.reports import PAGE, Reports, headlines
@@ -34,6 +35,7 @@ class Report(ApiResponse):
     start: datetime
     made_at: datetime
     sent_at: datetime | None
+    change: str | None = Field(description="worse, better or no clear change of negatives; null if not compared")
 
 
 class ReportList(ApiResponse):
@@ -67,6 +69,7 @@ def reports(
                 start=row.start,
                 made_at=row.made_at,
                 sent_at=row.sent_at,
+                change=change_verdict(row.verdicts["rates"]["negative"]["change"]),
             )
             for row in shown
         ],

@@ -14,6 +14,7 @@ from monitor.app.report import Format, Written, reporting
 from monitor.app.wiring.application import Application
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.ingest.times import instant
+from monitor.report.weekly.compare import change_verdict
 from monitor.report.weekly.week import Week, last_week, week_named
 from monitor.store.report.reports import PAGE, Reports, headlines
 from monitor.web.base.access import Identity, Permission
@@ -62,6 +63,7 @@ def reports(
         app=app,
         reports=[(row, Week(monday=row.start.date()).name) for row in rows[:PAGE]],
         older=f"/reports?{urlencode(query, errors='replace')}" if query else None,
+        change_verdict=change_verdict,
         last_week=last_week(application.now()).name,
         job=request.app.state.jobs.latest(JOB),
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from pydantic import Field
 
 from monitor.app.review import MAX_NOTE_CHARS
@@ -14,10 +14,11 @@ from monitor.core.assessment_json import storable
 from monitor.core.model import Verdict
 from monitor.review.label import Label
 from monitor.store.interaction.feedback import add_feedback
+from monitor.store.review.shortage import shortage
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiRequest, ApiResponse
 from monitor.web.base.guard import Needs
-from monitor.web.base.parameters import Name
+from monitor.web.base.parameters import Name, Text
 from monitor.web.base.problem import CONFLICT, NOT_FOUND, TOO_LARGE, problems
 
 router = APIRouter(tags=["labels"])
@@ -59,6 +60,42 @@ def add_label(request: Request, who: Labeller, new: NewLabel) -> LabelResult:
     note = storable(new.note) if new.note else None
     label = Label(standing=standing, label=Verdict(new.label), by=who.name, note=note)
     return LabelResult(stored=application.reviews.keep([label], application.now()) == 1)
+
+
+class ClassShortage(ApiResponse):
+    """The usable labels of one class, and how many more it takes at the present rate; null if that is unknown."""
+
+    class_: Literal["self_generated", "grounded"] = Field(alias="class")
+    usable: int
+    needed: int
+    missing: int
+    more_labels: int | None
+
+
+class LabelShortage(ApiResponse):
+    """What labels calibration still lacks."""
+
+    labels: int = Field(description="labelled answers")
+    classes: list[ClassShortage]
+    lacks: Literal["self_generated", "grounded"] | None = Field(description="the class that the queue prefers")
+    words: str
+
+
+@router.get(
+    "/labels/shortage",
+    response_model=LabelShortage,
+    operation_id="getLabelShortage",
+    responses=problems(),
+    summary="Get what labels calibration lacks",
+)
+def label_shortage(
+    request: Request,
+    _: Annotated[Identity, Depends(Needs(Permission.VIEW))],
+    app: Annotated[Text | None, Query()] = None,
+) -> dict[str, Any]:
+    """Counts usable labels of the app, or of all apps, by class. Calibration is refused while one of them is short."""
+    application: Application = request.app.state.application
+    return shortage(application.engine, app).as_json()
 
 
 class NewFeedback(ApiRequest):

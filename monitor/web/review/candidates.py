@@ -10,6 +10,7 @@ from threading import Lock
 
 from cachetools import LRUCache
 
+from monitor.core.model import Verdict
 from monitor.review.draw import Candidate, Offer, draw, second_opinions
 from monitor.store.review.labels import Reviews
 from monitor.store.review.plans import Plans
@@ -37,10 +38,12 @@ class CandidateCache:
         self._lock = Lock()
         self._cache: LRUCache[CandidateQuery, tuple[datetime, list[Candidate]]] = LRUCache(_MAX_QUERIES)
 
-    def next_offer(self, query: CandidateQuery, *, by: str, skipped: Sequence[str], now: datetime) -> Offer | None:
+    def next_offer(
+        self, query: CandidateQuery, *, by: str, skipped: Sequence[str], now: datetime, lacks: Verdict | None = None
+    ) -> Offer | None:
         """The first offer to `by` whose `skip_key` is not in `skipped`; None when nothing is left.
 
-        Answers of open plans come first.
+        Answers of open plans come first. `lacks` is the class of which calibration lacks labels.
 
         Raises:
             Retriable: the database is out of reach, or the draw takes too long.
@@ -50,7 +53,8 @@ class CandidateCache:
         if (offer := _first(planned, skipped)) is not None:
             return offer
         candidates = self._candidates(query, now)
-        return _first(second_opinions(candidates, count, by=by) if query.second else draw(candidates, count), skipped)
+        offers = second_opinions(candidates, count, by=by) if query.second else draw(candidates, count, lacks=lacks)
+        return _first(offers, skipped)
 
     def _candidates(self, query: CandidateQuery, now: datetime) -> list[Candidate]:
         """The candidates, cached or read, each with the people who have labelled it by now."""

@@ -20,6 +20,7 @@ from monitor.review.presentation import DRAWN_WORDS, remarks
 from monitor.review.rates.estimate import rate
 from monitor.review.rates.presentation import period_words, progress
 from monitor.store.audit_queue import Act, Kind, record_act
+from monitor.store.review.shortage import shortage
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page
@@ -157,9 +158,9 @@ def _next(
     """The next offer with its interaction; records that it was offered."""
     application: Application = request.app.state.application
     candidates: CandidateCache = request.app.state.candidates
-    skipped = list(queue.skipped)
+    skipped, lacks = list(queue.skipped), shortage(application.engine, queue.app).lacks
     while len(skipped) <= 2 * MAX_SKIPPED:
-        offer = candidates.next_offer(queue.query, by=who.name, skipped=skipped, now=now)
+        offer = candidates.next_offer(queue.query, by=who.name, skipped=skipped, now=now, lacks=lacks)
         if offer is None:
             break
         row = live_row(application.queries, offer)
@@ -201,6 +202,7 @@ def _page(
             (plan, period_words(plan), progress(plan, rate(plan, labels, "self_generated")))
             for plan, labels in application.plans.open(queue.app, application.now())
         ],
+        shortage=shortage(application.engine, queue.app).words,
         report=report,
         remarks=list(remarks(report.together, report.left_out)),
         enough=ENOUGH,

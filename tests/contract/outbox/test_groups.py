@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -28,9 +29,8 @@ def test_a_group_is_stored_as_of_its_last_notification(outbox):
     group = a_group(description=Description(changes=("a",), examples=(an_example(),), course=a_course()))
     tell(outbox, group)
     assert outbox.groups() == [group]
-    after = replace(
-        group, number=2, told_at=at(2.5), said={"f" * 32: TOLD, "b" * 32: a_notified_alert()}, description=None
-    )
+    escalated = a_notified_alert(notified_at=at(1), escalated_after=timedelta(minutes=15))
+    after = replace(group, number=2, told_at=at(2.5), said={"f" * 32: TOLD, "b" * 32: escalated}, description=None)
     tell(outbox, after)
     assert outbox.groups() == [after]
     tell(outbox, replace(after, number=3), over=True)

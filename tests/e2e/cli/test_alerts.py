@@ -133,7 +133,7 @@ def test_an_incident_from_its_first_page_to_its_end(monitor, log, event, rules, 
     assert history["explanations"].keys() == {alert["episode"]}
     page = monitor.run("alerts", "show", "too-many-refusals").stdout
     for words in (
-        "resolved since",
+        "resolved, critical",
         "The bot refuses.",
         "firing → resolved",
         "by grace the index is gone",

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from monitor.alert.explain.cause_words import command_of
+from monitor.alert.explain.finding import ExampleAnswer
 
 
 def test_the_doctor_finds_a_fresh_installation_well_before_and_after_its_migration(fresh):
@@ -34,7 +38,11 @@ def test_the_doctor_goes_on_where_one_check_fails(monitor):
 def test_an_interaction_is_explained_with_its_verdict_and_its_support(monitor, event):
     line = event("q [1]", question="How long are [deleted] snapshots kept?")
     monitor.run("replay", "-", stdin=(line + event("q [1]", app="other")).encode())
-    ended = monitor.run("explain", "q [1]", "--app", "support-bot")
+    shown = ExampleAnswer(
+        id="q [1]", app="support-bot", question="", answer="", verdict="grounded", reasons=(), probability=1.0
+    )
+    command = command_of(shown)  # as an alert prints it
+    ended = monitor.run(*shlex.split(command)[1:])
     assert ended.returncode == 0
     parts = (
         "grounded, ",

@@ -27,7 +27,9 @@ from monitor.report.weekly.facts import (
 from monitor.report.weekly.week import Week
 
 WEEK = Week(monday=date(2026, 11, 9))
-NO_COVERAGE = Coverage(pending=0, arrivals=(), problems=(), ledger=Tally(), partitions=0, unbalanced=0, behind=())
+NO_COVERAGE = Coverage(
+    pending=0, arrivals=(), problems=(), ledger=Tally(), read_once=(), partitions=0, unbalanced=0, behind=()
+)
 
 
 def no_facts(**over: Any) -> Facts:
@@ -46,6 +48,7 @@ def no_facts(**over: Any) -> Facts:
         "profiles": (),
         "worst": (),
         "over_refusals": (),
+        "watched": 7,
         "episodes": (),
         "silences": (),
         "judged": (),
@@ -121,6 +124,7 @@ def facts_named(name: str, **over: Any) -> Facts:
             arrivals=(Arrivals(source=name, received=70, dead=2),),
             problems=((name, 2),),
             ledger=Tally(received=70, assessed=60),
+            read_once=(Arrivals(source=name, received=4, dead=1),),
             partitions=2,
             unbalanced=1,
             behind=(Behind(source=name, through=at, unread=4),),

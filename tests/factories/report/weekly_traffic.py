@@ -27,7 +27,7 @@ from monitor.core.model import (
     Verdict,
 )
 from monitor.report.weekly.week import Week
-from tests.factories.answers import a_dead_letter, an_assessment
+from tests.factories.answers import SOME_METRICS, a_dead_letter, an_assessment
 
 WEEK = Week(monday=date(2025, 11, 10))
 APP, OTHER_APP = "support-bot", "shop"
@@ -82,6 +82,7 @@ def _one(random: Random, app: str, id_: str, moment: datetime) -> Assessment:
     later = moment >= WEEK.start + timedelta(days=3)
     return an_assessment(
         id=id_,
+        metrics=replace(SOME_METRICS, qrd=_match(id_, refuses=refuses)),
         app=app,
         occurred_at=moment,
         question=f"What about {subject}, case {random.randrange(60)}?",
@@ -102,6 +103,12 @@ def _one(random: Random, app: str, id_: str, moment: datetime) -> Assessment:
         support=_support(random, names[own]),
         evidence=_evidence(random, names, own, carried=carried),
     )
+
+
+def _match(id_: str, *, refuses: bool) -> float | None:
+    """How well documents and question match: worse where the bot refuses, as a rule, and sometimes unknown."""
+    draw = Random(id_)
+    return None if draw.random() < 0.05 else draw.uniform(0.1, 0.6) if refuses else draw.uniform(0.3, 0.9)
 
 
 def _support(random: Random, document: str) -> Support:
@@ -209,6 +216,8 @@ def watch(connection: psycopg.Connection) -> None:
         ("s3", ['severity="info"'], at(days=-1), at(days=9), "ben", ""),
         ("s4", ['app=~"support.*"'], at(days=-3), at(days=-2), "ben", "over"),
     )
+    for day in (-1, 0, 3, 6, 7):
+        connection.execute("INSERT INTO watched_day VALUES (%s)", (at(days=day).date(),))
     for silence in silences:
         connection.execute("INSERT INTO silence VALUES (%s, %s, %s, %s, %s, %s)", silence)
     _label(connection)

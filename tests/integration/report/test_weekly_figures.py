@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from datetime import timedelta
-from math import comb, sqrt
+from math import ceil, comb, sqrt
 
 from monitor.report.weekly.content import canonical, content
 from monitor.report.weekly.week import Week
 from monitor.store.report import rows as weekly_rows
+from monitor.store.report.cells import hourly, sampled_days
 from monitor.store.report.weekly import WeeklyFacts
 from tests.factories.report.weekly_traffic import APP, WEEK
 from tests.rig.store.weekly_textbook import VERDICTS, asked, same, share, wilson
+
+OPPOSITE = {"worse": "better", "better": "worse", "higher": "lower"}
 
 
 def at_least(k1, n1, k2, n2):
@@ -27,7 +30,7 @@ def both_sides(k1, n1, k2, n2):
     return min(1.0, 2 * min(one, other))
 
 
-def change(k1, n1, k2, n2):
+def change(k1, n1, k2, n2, more="worse"):
     if not n1 or not n2:
         return None
     (l1, u1), (l2, u2), d = wilson(k1, n1), wilson(k2, n2), k1 / n1 - k2 / n2
@@ -38,7 +41,22 @@ def change(k1, n1, k2, n2):
         "upper": d + sqrt((u1 - k1 / n1) ** 2 + (k2 / n2 - l2) ** 2),
         "p": p,
         "clear": p < 0.05,
+        "verdict": "no clear change" if p >= 0.05 else more if d > 0 else OPPOSITE[more],
     }
+
+
+def limits(rows):
+    """The match of documents and question below which one in twenty answered questions lies, and seven in ten above."""
+    answered = sorted(row["qrd"] for row in rows if row["verdict"] == "grounded" and row["qrd"] is not None)
+    assert len(answered) >= 200
+    return len(answered), *(answered[ceil(part * len(answered)) - 1] for part in (0.05, 0.3))
+
+
+def told(row, right_below, over_from):
+    """Whether a refusal was right."""
+    if row["qrd"] is None:
+        return True if "no_documents" in row["reasons"] else None
+    return True if row["qrd"] < right_below else False if row["qrd"] >= over_from else None
 
 
 def adjusted(p):
@@ -48,6 +66,16 @@ def adjusted(p):
         name: min(1.0, *(its * len(p) / rank for rank, its in enumerate(ordered, start=1) if its >= value), 1.0)
         for name, value in p.items()
     }
+
+
+MORE = {"grounded": "better", "correct": "better", "over": "worse", "unknown": "higher"}
+
+
+def weeks_until(database, week):
+    """The rows of the four weeks of the trend."""
+    return asked(database, week) + [
+        row for back in (1, 2, 3) for row in asked(database, Week(monday=week.monday - back * timedelta(days=7)))
+    ]
 
 
 def negative(rows):
@@ -91,13 +119,14 @@ def test_verdicts_days_refusals_profiles_and_the_rule(report, now, before, datab
 
     a, b, n, m = sides(now), sides(before), len(now), len(before)
     assert min(a.values()) > 10
-    rates = {s: {"this": share(a[s], n), "before": share(b[s], m), "change": change(a[s], n, b[s], m)} for s in a}
-    same(report["verdicts"], {"answers": n, "answers_before": m, "rates": rates})
+    rates = {
+        s: {"this": share(a[s], n), "before": share(b[s], m), "change": change(a[s], n, b[s], m, MORE.get(s, "worse"))}
+        for s in a
+    }
+    same(report["verdicts"], {"answers": n, "answers_before": m, "days": 7, "days_before": 7, "rates": rates})
 
     days = []
-    four_weeks = asked(database, WEEK) + [
-        row for back in (1, 2, 3) for row in asked(database, Week(monday=WEEK.monday - back * timedelta(days=7)))
-    ]
+    four_weeks = weeks_until(database, WEEK)
     for place in range(28):
         day = WEEK.monday + timedelta(days=place - 21)
         its = [row for row in four_weeks if row["occurred_at"].date() == day]
@@ -105,15 +134,22 @@ def test_verdicts_days_refusals_profiles_and_the_rule(report, now, before, datab
         days.append({"day": day.isoformat(), "answers": len(its), **shares})
     same(report["days"], days)
 
+    answered, *limit = limits(four_weeks)
+
     def refused(rows, correct):
         found = [row for row in rows if row["verdict"] == "refusal"]
-        return sum(row["refusal_correct"] is correct for row in found), len(found)
+        return sum(told(row, *limit) is correct for row in found), len(found)
 
-    expected = {"partial": share(sum(row["refusal_kind"] == "partial" for row in now), n)}
+    partial = share(sum(row["refusal_kind"] == "partial" for row in now), n)
+    expected = {"partial": partial, "answered_to_compare": answered}
     for name, correct in (("correct", True), ("over", False), ("unknown", None)):
         k, of = refused(now, correct)
         j, earlier = refused(before, correct)
-        expected[name] = {"this": share(k, of), "before": share(j, earlier), "change": change(k, of, j, earlier)}
+        expected[name] = {
+            "this": share(k, of),
+            "before": share(j, earlier),
+            "change": change(k, of, j, earlier, MORE[name]),
+        }
     same(report["refusals"], expected)
 
     used = Counter((r["profile_name"], r["profile_hash"], r["embedding_model"], r["uncalibrated"]) for r in now)
@@ -165,7 +201,7 @@ def test_groups_and_topics(report, now, before):
     )
 
 
-def test_examples(report, now):
+def test_examples(report, now, database):
     def example(row):
         return {
             "id": row["id"],
@@ -186,13 +222,14 @@ def test_examples(report, now):
             first.setdefault(row["question"].lower(), row)
         return [example(row) for row in [*first.values()][:most]]
 
+    _, *limit = limits(weeks_until(database, WEEK))
     made_up = sorted(
         (row for row in now if row["verdict"] == "self_generated"),
         key=lambda row: (row["p_grounded"], row["occurred_at"], row["id"]),
     )
     over = sorted(
-        (row for row in now if row["verdict"] == "refusal" and row["refusal_correct"] is False),
-        key=lambda row: (-row["p_refusal"], row["occurred_at"], row["id"]),
+        (row for row in now if row["verdict"] == "refusal" and told(row, *limit) is False),
+        key=lambda row: (-row["qrd"], row["occurred_at"], row["id"]),
     )
     same(report["worst"], first_of_each_question(made_up, 10))
     same(report["over_refusals"], first_of_each_question(over, 5))
@@ -256,3 +293,18 @@ def test_a_large_week_is_sampled_evenly_and_says_so(engine, monkeypatch, now):
     assert one["documents"]["answers"] == len(now)
     assert 30 < one["documents"]["answers_read"] < 200
     assert one["verdicts"]["answers"] == len(now)
+
+
+def test_findings_are_looked_for_in_counts_that_agree_with_the_rows(engine, report, database):
+    four_weeks = weeks_until(database, WEEK)
+    with engine.connect() as connection:
+        hours = hourly(connection, APP, WEEK)
+        days = sampled_days(connection, APP, WEEK, total=len(four_weeks))
+    negatives = sum(row["verdict"] != "grounded" for row in four_weeks)
+    for cells in (hours, days):
+        assert (cells.total.sum(), cells.counts["negative"].sum()) == (len(four_weeks), negatives)
+    versions = Counter(row["prompt_version"] or "" for row in four_weeks)
+    places = days.labels["prompt_version"]
+    assert {v: days.total[places == n].sum() for n, v in enumerate(days.values["prompt_version"])} == versions
+    found = [(item["kind"], item["label"], item["value"]) for item in report["findings"]["items"]]
+    assert ("rise", "topic", "refunds") in found

@@ -74,6 +74,7 @@ def test_alerts_and_silences(report, rows):
         )
     ]
     expected = {
+        "watched_days": 3,
         "fired": 2,
         "fired_before": 1,
         "to_acknowledge": {"count": 2, "of": 3, "median_seconds": (2400 + 540) // 2, "longest_seconds": 2400},
@@ -123,6 +124,7 @@ def test_coverage_and_the_ledger(report, rows, now):
         "dead": open_,
         "pending": 0,
         "balanced": True,
+        "read_once": [{"source": "other", "received": 50, "dead": 2}],
         "partitions": 1,
         "unbalanced_partitions": 0,
         "reading": [{"source": "rag", "through": "2025-11-17T04:00:00Z", "unread": 5}],

@@ -19,6 +19,7 @@ import monitor.store.tables.audit
 import monitor.store.tables.privacy
 import monitor.store.tables.reference
 import monitor.store.tables.review
+import monitor.store.tables.rules
 import monitor.store.tables.signals  # noqa: F401
 from monitor.core.errors import Fatal, OutOfReach
 from monitor.store.database import connect
@@ -29,7 +30,7 @@ from tests.factories.answers import a_batch, an_assessment, clock
 from tests.rig.installation import ROOT
 from tests.rig.store.keys import QUEUE_KEY
 
-HEAD = "0024"
+HEAD = "0027"
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from monitor.alert.evaluation.memory import Round, RuleMemory
+from monitor.alert.explain.cause import BadKind, Broken, Cause, KindCount, Told
 from monitor.alert.explain.explanation import Explanation
-from monitor.alert.explain.finding import ExampleAnswer
-from monitor.alert.notify.dispatch import described
+from monitor.alert.explain.finding import ExampleAnswer, Value
+from monitor.alert.notify.notified import described
 from monitor.alert.receivers.text import render
 from monitor.alert.rules.file import parse_rules
 from monitor.alert.state import State, Transition
@@ -201,6 +202,35 @@ def test_what_changed_and_telling_answers_are_masked_and_never_html(site, save, 
     assert "3 of the 9 answers" in text
 
 
+def test_the_page_and_the_api_lead_with_the_cause(site, save, engine):
+    save(FIRING)
+    cause = Cause(
+        suspects=(Broken.RETRIEVER,),
+        looked_at=7,
+        where=Value(dimension="topic", value="<b>ada@example.org</b>"),
+        answers=50,
+        bad=40,
+        before_answers=900,
+        before_bad=45,
+        kinds=(KindCount(kind=BadKind.OFF_QUESTION, now=36, before=9),),
+        poor=Told.YES,
+        unlike=Told.NO,
+    )
+    figures = {"answers": 90, "matching": 42, "before_answers": 900, "before_matching": 45, "looked_at": 7}
+    Explanations(engine).save(described(FIRING), Explanation(signal="negative", **figures, cause=cause), NOON)
+    client = site.by_token("viewer")
+    text = client.get(f"/alerts/{FIRING.fingerprint}").text
+    conclusion = (
+        "Retriever, topic &lt;b&gt;[e-mail]&lt;/b&gt;: documents are off the question in 90 % of the bad answers"
+    )
+    assert text.index(conclusion) < text.index("fires above")
+    assert text.index("How sure: ") < text.index("What would tell: ") < text.index("Signal over time")
+    told = client.get(f"/api/v1/alerts/{FIRING.fingerprint}").json()["cause"]
+    assert (told["named"], told["suspects"]) == ("retriever", ["retriever"])
+    assert told["where"] == {"dimension": "topic", "value": "<b>[e-mail]</b>"}
+    assert len(told["conclusion"]) == 3
+
+
 def test_an_address_of_an_episode_leads_to_its_alert(site, save):
     save(FIRING)
     client = site.by_token("viewer")
@@ -321,7 +351,7 @@ def test_an_alert_of_which_little_is_known_has_a_page_too(site, save):
     assert "gone" in client.get("/alerts").text
     text = client.get(f"/alerts/{bare.fingerprint}").text
     assert "The rule cannot be evaluated, so nobody is watching." in text
-    assert "no &lt;table&gt;" in text
+    assert "No &lt;table&gt;" in text
     assert "There is no chart" in text
     assert "is not configured any more" in text
 

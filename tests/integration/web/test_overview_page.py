@@ -47,7 +47,7 @@ def test_rates_are_shown_with_their_intervals_and_lead_to_the_answers(site):
     assert "40.0\u00a0%" in text  # negative
     assert "30.0\u00a0%" in text
     assert "/interactions?span=24h&amp;app=bank+%26+co&amp;model=large&amp;verdict=refusal" in text
-    assert text.count("<svg") == 2
+    assert text.count("<svg") == 4  # two charts, each for two widths
     assert " to now)" in text  # the last bin ends later, which is nobody's question
     assert "no answer" not in text.lower()
 
@@ -112,3 +112,38 @@ def test_what_has_settled_is_read_again_after_a_while(engine, writer):
     writer.write(a_batch(an_assessment(id="new"), an_assessment(id="late", occurred_at=NOON - SETTLED - 3 * HOUR)))
     assert counted(NOON) == 41
     assert counted(NOON + KEPT) == 42
+
+
+def test_topics_are_counted_now_and_before_and_lead_to_their_answers(site, writer):
+    def some(topic, number, verdict, minute):
+        return [
+            an_assessment(
+                id=f"{topic}-{verdict}-{minute}-{n}",
+                verdict=verdict,
+                tags={"topic": topic} if topic else {},
+                occurred_at=at(minute - n),
+                position=None,
+            )
+            for n in range(number)
+        ]
+
+    writer.write(
+        a_batch(
+            *some("refunds & co", 6, Verdict.REFUSAL, -10),
+            *some("refunds & co", 4, Verdict.GROUNDED, -30),
+            *some("refunds & co", 5, Verdict.GROUNDED, -24 * 60 - 10),
+            *some("delivery", 7, Verdict.GROUNDED, -10),
+            *some("", 3, Verdict.GROUNDED, -10),
+        )
+    )
+    text = site.by_token("viewer").get("/").text
+    table = text.partition("By topic")[2].partition("</table>")[0]
+    assert table.index("refunds &amp; co") < table.index("delivery") < table.index("no topic")
+    assert "/interactions?span=24h&amp;app=&amp;topic=refunds+%26+co&amp;verdict=negative" in table
+    assert "60.0\u00a0%" in table
+    assert "▲ 60.0 pp" in table
+
+
+@pytest.mark.usefixtures("stored")
+def test_without_topics_there_is_no_table_of_them(site):
+    assert "By topic" not in site.by_token("viewer").get("/").text

@@ -8,13 +8,17 @@ from datetime import timedelta
 import pytest
 
 from monitor.core.model import Verdict
+from monitor.report.weekly.slack import slack_message
+from monitor.report.weekly.week import week_named
 from monitor.review.label import Drawn, Label, Standing
+from monitor.store.report.reports import Reports
 from monitor.store.review.labels import Reviews
 from monitor.web.report.page import JOB
 from tests.factories.answers import NOON, PROBABLE, a_batch, an_assessment, at
 
 LAST_WEEK = NOON - timedelta(days=7)  # 2025-W46
 APP = "shop/<eu>"
+WEEK_46 = week_named("2025-W46")
 PATH = "/reports/weekly/shop%2F%3Ceu%3E/2025-W46"
 
 
@@ -247,3 +251,38 @@ def test_a_profile_of_another_release_s_form_says_so(site, rows):
     assert "another release" in client.get("/profiles").text
     assert "Another release has written the definition" in client.get("/profiles/old").text
     assert client.get("/profiles/none").status_code == 404
+
+
+@pytest.mark.parametrize(("negatives", "verdict"), [(33, "no clear change"), (60, "worse"), (12, "better")])
+def test_every_page_and_message_says_the_same_of_a_change(site, writer, engine, negatives, verdict):
+    """The list, the report in each form, Slack, the overview and the API; 30 of 90 were negative before."""
+    weekend = {"before": NOON - timedelta(days=14), "now": LAST_WEEK}  # within both weeks, and both spans of 7 days
+    writer.write(
+        a_batch(
+            *(
+                an_assessment(
+                    id=f"{when}-{n}",
+                    app="shop",
+                    occurred_at=start + n % 3 * timedelta(days=1) + timedelta(minutes=n),
+                    verdict=Verdict.SELF_GENERATED if n < some else Verdict.GROUNDED,
+                )
+                for (when, start), some in zip(weekend.items(), (30, negatives), strict=True)
+                for n in range(90)
+            )
+        )
+    )
+    client = made(site)
+    api, listed = site.by_token("viewer"), client.get("/reports").text
+    said = {"worse": "clearly worse", "better": "clearly better"}.get(verdict, verdict)
+    stored = Reports(engine).get("shop", WEEK_46.start).content
+    change = stored["verdicts"]["rates"]["negative"]["change"]
+    assert (change["verdict"], change["clear"]) == (verdict, verdict != "no clear change")
+    assert ("▲ worse" in listed, "▼ better" in listed) == (verdict == "worse", verdict == "better")
+    assert ("no clear change" in listed) is (verdict == "no clear change")
+    assert said in client.get("/reports/weekly/shop/2025-W46.html").text
+    assert said in client.get("/reports/weekly/shop/2025-W46.md").text
+    assert said in json.dumps(slack_message(stored).blocks)
+    assert api.get("/api/v1/reports").json()["items"][0]["change"] == verdict
+    assert api.get("/api/v1/overview?span=7d").json()["change"]["negative"] == verdict
+    tile = client.get("/?span=7d").text.partition("flagged as negative")[2].partition("</li>")[0]
+    assert (">worse<" in tile, ">better<" in tile) == (verdict == "worse", verdict == "better")

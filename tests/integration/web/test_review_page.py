@@ -46,6 +46,19 @@ def test_the_answer_is_shown_blind_and_masked(site):
 
 
 @pytest.mark.usefixtures("stored")
+def test_the_page_and_the_api_say_what_calibration_lacks(site):
+    client, _ = site.signed_in("viewer")
+    words = (
+        "calibration has 0 of 20 self-generated and 0 of 20 grounded answers that it can use: nothing is labelled yet"
+    )
+    assert f"All apps: {words}." in client.get("/review").text
+    found = client.get("/api/v1/labels/shortage", params={"app": "shop & co"}).json()
+    assert (found["labels"], found["lacks"], found["words"]) == (0, "self_generated", words)
+    short = {"class": "grounded", "usable": 0, "needed": 20, "missing": 20, "more_labels": None}
+    assert found["classes"][1] == short
+
+
+@pytest.mark.usefixtures("stored")
 def test_a_label_is_stored_and_the_next_one_comes(site, rows):
     client, csrf = site.signed_in("operator")
     seen = []
@@ -134,4 +147,4 @@ def test_agreement_is_of_what_was_drawn_at_random(site, rows):
     text = client.get("/review").text
     assert f'class="number">{labels} <span class="quiet">(too few)' in text
     assert f"{agreeing / labels:.0%}".replace("%", "\u00a0%") in text
-    assert ("left out: 1 labelled ones" in text) is (labels == 1)
+    assert ("left out: 1 labelled answers" in text) is (labels == 1)

@@ -16,6 +16,7 @@ from monitor.alert.receivers.alertmanager import Alertmanager
 from monitor.alert.receivers.console import Console
 from monitor.alert.receivers.email import Email
 from monitor.alert.receivers.pagerduty import PagerDuty
+from monitor.alert.receivers.teams import Teams
 from monitor.alert.receivers.webhook import Webhook
 from monitor.alert.wording import title
 from monitor.core.errors import Fatal, Retriable
@@ -24,6 +25,7 @@ from tests.factories.alert.notifications import at
 from tests.servers.pagerduty import KEY, PagerDutyServer, pagerduty_server
 from tests.servers.slack.bench import slack_bot, slack_webhook
 from tests.servers.smtp import SmtpServer, smtp_server
+from tests.servers.teams import TeamsServer, refusal, teams_server, texts
 from tests.servers.webhook import BROKEN, PATH, SECRET, TOKEN, Answer, HttpServer, http_server, signed
 
 BIDI = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\u061c]")
@@ -169,6 +171,26 @@ class WebhookBench:
         self.server.reset()
 
 
+class TeamsBench:
+    def __init__(self, server: TeamsServer) -> None:
+        self.server = server
+        self.receiver = Teams(server.url)
+
+    def received(self) -> list[str]:
+        return ["\n".join(texts(card)) for card in self.server.cards]
+
+    def fail(self, *, for_good: bool) -> None:
+        self.server.http.script.append(refusal(404, "WorkflowTriggerIsNotEnabled") if for_good else BROKEN)
+
+    def check(self) -> None:
+        for card in self.server.cards:
+            for text in strings(card):
+                harmless(text)
+
+    def forget(self) -> None:
+        self.server.reset()
+
+
 class EmailBench:
     OWN = frozenset({"from", "to", "subject", "date", "message-id", "in-reply-to", "references", "auto-submitted"})
     HEADERS = OWN | {"x-auto-response-suppress", "mime-version", "content-type"}
@@ -292,6 +314,12 @@ def webhook() -> Iterator[Bench]:
 
 
 @contextmanager
+def teams() -> Iterator[Bench]:
+    with teams_server() as server:
+        yield TeamsBench(server)
+
+
+@contextmanager
 def email() -> Iterator[Bench]:
     with smtp_server() as server:
         yield EmailBench(server)
@@ -304,6 +332,7 @@ BENCHES: Mapping[str, Callable[[], AbstractContextManager[Bench]]] = {
     "slack webhook": slack_webhook,
     "alertmanager": alertmanager,
     "pagerduty": pagerduty,
+    "teams": teams,
     "webhook": webhook,
     "email": email,
 }

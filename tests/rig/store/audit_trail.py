@@ -38,7 +38,7 @@ class Notes:
 
     shared = False
 
-    def publish(self, note: str) -> None:
+    def publish(self, note: str, key: str) -> None:
         self.notes.append(note)
 
     def read(self, *, recent: bool = False) -> WitnessNotes:

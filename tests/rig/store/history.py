@@ -13,6 +13,9 @@ from sqlalchemy import Engine, text
 from monitor.core.model import Verdict, Work
 from monitor.store.audit.verify import Verification, verify
 from monitor.store.interaction.writer import Writer
+from monitor.store.pending.hearing import Hearing
+from monitor.store.rescore.answers import RescoreAnswers, RescoreSpan
+from monitor.store.rescore.use import put_in_use
 from tests.factories.answers import A_STAND_IN, FROM_THE_SIDECAR, NOON, a_batch, an_assessment, at, clock
 from tests.rig.store.audit_trail import APP, Trail, a_sealer
 from tests.rig.store.keys import KEY, QUEUE_KEY
@@ -67,6 +70,14 @@ class History:
             chosen = self.random.sample(ids, min(2, len(ids)))
             writer.write(a_batch(*(an_assessment(id=id_, profile_hash=PROFILES[1]) for id_ in chosen)))
 
+    def put_in_use(self) -> None:
+        """Shows the verdicts of either profile in place of the other's."""
+        wanted = self.random.choice(PROFILES)
+        span = RescoreSpan(profile_hash=wanted, since=NOON - timedelta(days=365), until=at(1), app=None)
+        keys, _ = RescoreAnswers(self.trail.engine).keys(span)
+        with closing(self._new_writer()) as writer:
+            put_in_use(writer, keys, wanted, hearing=Hearing(), now=at(self.trail.minutes))
+
     def erase(self) -> None:
         ids = [row.id for row in self.ask("SELECT id FROM interaction")]
         if ids:
@@ -101,7 +112,7 @@ class History:
     def step(self) -> None:
         """Something that happens to an honest store."""
         steps: list[Callable[[], None]] = [self.write] * 4 + [self.seal] * 4
-        steps += [self.trail.revise, self.trail.judge, self.erase, self.retain, self.rescore]
+        steps += [self.trail.revise, self.trail.judge, self.erase, self.retain, self.rescore, self.put_in_use]
         steps += [self.restart, self.restore]
         self.random.choice(steps)()
 

@@ -19,7 +19,7 @@ from monitor.alert.methods.rate import Rate
 from monitor.alert.methods.sequential import Sequential
 from monitor.alert.methods.shift import Shift
 from monitor.alert.methods.threshold import Threshold
-from monitor.alert.notify.dispatch import described
+from monitor.alert.notify.notified import described
 from monitor.alert.receivers.text import render
 from monitor.alert.rules.words import fires_when
 from monitor.alert.signal import NAMES, RATES, Signal, SignalKind

@@ -281,3 +281,11 @@ def test_whatever_is_observed_the_invariants_hold(steps, for_seconds, keep_secon
             assert alert.fired_at is None
         assert alert.normal_since is None or alert.state is State.FIRING
         assert (alert.resolved_at is not None) is (alert.state is State.RESOLVED)
+
+
+def test_an_alert_carries_the_owner_and_the_runbook_of_its_rule():
+    rule = a_rule(for_=timedelta(), owner="team-search", runbook="https://wiki.example", annotations={"summary": "x"})
+    _, alert = follow(rule, (0, BREACHING))
+    assert alert.annotations == {"summary": "x", "owner": "team-search", "runbook": "https://wiki.example"}
+    tuned = transition(replace(rule, owner="others"), alert, BREACHING, at(1))
+    assert tuned.alert.annotations["owner"] == "others"

@@ -10,10 +10,10 @@ from tests.factories.audit.rows import SIGNER
 
 @pytest.fixture
 def verify(tmp_path, capsys):
-    def run(content, *, key=SIGNER.verifier_key):
+    def run(content, *arguments, key=SIGNER.verifier_key):
         path = tmp_path / "export.zip"
         path.write_bytes(content)
-        code = standalone.main([str(path), "--key", key])
+        code = standalone.main([str(path), "--key", key, *arguments])
         return code, capsys.readouterr().out
 
     return run

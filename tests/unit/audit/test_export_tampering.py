@@ -189,7 +189,7 @@ def _count(files):
 
 
 def _format(files):
-    files["manifest.json"] = files["manifest.json"].replace(b"export/1", b"export/9")
+    files["manifest.json"] = files["manifest.json"].replace(b"export/2", b"export/9")
 
 
 def _deep(files):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.audit.note import Checkpoint, NotProved, Signer, opened, signed
+from monitor.audit.note import Checkpoint, NotProved, Signer, opened, signed, signed_at
 from monitor.core.errors import WrongSettings
 
 # From the documentation of golang.org/x/mod/sumdb/note.
@@ -112,6 +113,33 @@ def test_a_key_that_is_none_is_named(key):
         with pytest.raises(WrongSettings) as caught:
             Signer.load(key)
         assert "PRIVATE+KEY+name+hash+base64" in str(caught.value)
+
+
+def test_a_checkpoint_says_when_it_was_signed_in_the_form_of_a_cosignature():
+    at = datetime(2025, 11, 21, 12, 0, 30, 999_999, tzinfo=UTC)
+    timed = signed(CHECKPOINT, SIGNER, at)
+    assert timed == NOTE + SIGNER.timed_line(CHECKPOINT.text, at)  # what earlier releases wrote, and a line more
+    assert opened(timed, KEY) == CHECKPOINT
+    assert signed_at(timed, KEY) == at.replace(microsecond=0)
+    assert signed_at(NOTE, KEY) is None
+    assert signed_at(timed, OTHER.verifier_key) is None
+
+
+def test_a_witness_of_the_specification_is_read():
+    """The example of C2SP's tlog-cosignature, with the time that its bytes hold."""
+    line = "jWbPPwAAAABkGFDLEZMHwSRaJNiIDoe9DYn/zXcrtPHeolMI5OWXEhZCB9dlrDJsX3b2oyin1nPZqhf5nNo0xUe+mbIUBkBIfZ+qnA=="
+    assert int.from_bytes(b64decode(line)[4:12]) == 1679315147
+    assert len(b64decode(line)) == len(b64decode(SIGNER.timed_line("x\n", datetime.now(UTC)).split()[2]))
+
+
+@pytest.mark.parametrize("change", [b"\0" * 7 + b"\1", b"\xff" * 8])
+def test_a_changed_time_is_found(change):
+    timed = signed(CHECKPOINT, SIGNER, datetime(2025, 11, 21, tzinfo=UTC))
+    content = b64decode(timed.split()[-1])
+    changed = NOTE + f"— {ORIGIN} {b64encode(content[:4] + change + content[12:]).decode()}\n"
+    assert opened(changed, KEY) == CHECKPOINT
+    with pytest.raises(NotProved, match=r"the time that .* signed under the checkpoint is wrong"):
+        signed_at(changed, KEY)
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a+b", "a\nb", "a\u00a0b"])

@@ -27,8 +27,9 @@ from monitor.store.audit.checks.leaf_and_row import public_differences
 from monitor.store.tables import interactions as tables
 from tests.factories.audit.rows import SECRET, a_judgement_row, an_assessment_row, an_interaction_row
 
+PERSONAL = (*record.INTERACTION_PERSONAL, *record.INTERACTION_DIGESTS)
 ROWS = {
-    interaction_record: (an_interaction_row, tables.interaction, record.INTERACTION_PERSONAL),
+    interaction_record: (an_interaction_row, tables.interaction, PERSONAL),
     assessment_record: (an_assessment_row, tables.assessment, record.ASSESSMENT_PERSONAL),
     judgement_record: (a_judgement_row, tables.judgement, record.JUDGEMENT_PERSONAL),
 }
@@ -77,6 +78,16 @@ def test_a_judgement_whose_chance_of_being_taken_is_unknown_has_the_record_of_ea
         judgement_record(a_judgement_row(inclusion=None), SECRET),
     )
     assert of_now == {**of_then, "inclusion": 0.125}
+
+
+def test_an_interaction_without_redacted_tags_has_the_record_of_earlier_releases():
+    of_now, of_then = (
+        interaction_record(an_interaction_row(), SECRET),
+        interaction_record(an_interaction_row(tag_digests=None), SECRET),
+    )
+    assert set(of_now["committed"]) - set(of_then["committed"]) == {"tag_digests"}
+    del of_now["committed"]["tag_digests"]
+    assert of_now == of_then
 
 
 @EACH

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.core.assessment_json import assessment_json, encode, support_json
+from monitor.core.assessment_json import assessment_json, encode, support_json, support_of
 from monitor.core.evidence import AlignedSentence, Evidence, MissingFact
 from monitor.core.model import (
     Assessment,
@@ -24,6 +24,7 @@ from monitor.core.model import (
     SupportingDocument,
     Verdict,
 )
+from tests.factories.answers import A_STAND_IN, FROM_THE_SIDECAR
 from tests.factories.assess.interactions import NOON, interaction, metrics
 
 METRICS = metrics(0.12345678, -0.5, 1.0, None, 1 / 3)
@@ -194,3 +195,15 @@ def test_a_stand_in_says_why_and_not_where_the_error_came_from():
     stands_in = StandIn(because="no answer in time", queued=True, error=ValueError("secret"))
     found = support_json(Support(origin=Origin.EXTRACTIVE, documents=(), stands_in=stands_in))
     assert found["stands_in"] == {"because": "no answer in time", "queued": True}
+
+
+def test_support_is_read_back_as_it_was_rendered():
+    """What a rescore scores is what was scored before."""
+    piece = SupportingDocument(text="kept for 30 days", document_id="d-1", start=3, end=19, match=Match.FUZZY)
+    for support in (
+        A_STAND_IN,
+        FROM_THE_SIDECAR,
+        replace(FROM_THE_SIDECAR, documents=(piece, SupportingDocument(text="elsewhere", cut_short=True))),
+        Support(origin=Origin.LOGGED, documents=(piece, replace(piece, match=Match.EXACT))),
+    ):
+        assert support_of(json.loads(encode(support_json(support)))) == support

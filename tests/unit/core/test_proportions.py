@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.core.proportions import Share, adjusted, greater, split_rise
+from monitor.core.proportions import Share, adjusted, greater, greater_in_strata, split_rise, two_sided
 
 
 def share(matching, total):
@@ -37,6 +37,41 @@ def test_the_level_is_held_for_rare_answers():
     rng = np.random.default_rng(3)
     drawn = [(share(int(a), 12), share(int(b), 400)) for a, b in rng.binomial([12, 400], 0.04, size=(2_000, 2))]
     assert np.mean([greater(part, rest) <= 0.05 for part, rest in drawn]) <= 0.05
+
+
+@given(COUNTS, COUNTS)
+def test_one_stratum_is_tested_as_fisher_does(part, rest):
+    if part.rate > rest.rate:
+        assert greater_in_strata([(part, rest)]) == pytest.approx(greater(part, rest), rel=1e-6)
+
+
+def test_strata_are_tested_together():
+    """Two ladies: of the 70² ways 1 has eight right cups, 2 · 16 have seven."""
+    ladies = [(share(4, 4), share(0, 4)), (share(3, 4), share(1, 4))]
+    assert greater_in_strata(ladies) == pytest.approx((1 + 2 * 16) / 70**2)
+
+
+def test_another_mix_of_strata_is_no_rise():
+    hard, easy = (share(45, 90), share(50, 100)), (share(1, 10), share(90, 900))
+    assert greater(hard[0], hard[1] - share(0, 0)) == 1.0
+    assert greater(share(46, 100), share(140, 1_000)) < 1e-9
+    assert greater_in_strata([hard, easy]) > 0.3
+    assert greater_in_strata([]) == 1.0
+
+
+def test_a_test_looks_at_both_sides():
+    # the lady tasting tea: 3 of 4 against 1 of 4, one-sided 17/70
+    assert two_sided(share(3, 4), share(1, 4)) == pytest.approx(34 / 70)
+    assert two_sided(share(1, 4), share(3, 4)) == two_sided(share(3, 4), share(1, 4))
+    assert two_sided(share(2, 4), share(2, 4)) == 1.0
+
+
+def test_large_counts_need_no_exact_test():
+    one, other = share(5_200, 20_000), share(5_000, 20_000)
+    exact = 2 * greater(one, other)
+    assert two_sided(one, other) == pytest.approx(exact, rel=0.01)
+    huge = share(10**8, 10**9)
+    assert two_sided(huge, huge) == 1.0
 
 
 def test_adjusted_as_in_the_paper():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import os
 import threading
@@ -305,3 +306,14 @@ def test_telling_that_messages_are_stored_changes_nothing(file):
     poll(reader, max_messages=1)
     reader.stored(reader.offsets())
     assert lines(everything(reader)) == [(2, b"b")]
+
+
+@pytest.mark.parametrize("packing", sorted(PACK))
+def test_a_file_that_was_read_whole_has_its_lines_and_its_digest(file, packing):
+    path = file(PACK[packing](b"one\n\n  \nfour"), f"x.{packing}")
+    reader = source(path)
+    while reader.poll(max_messages=1, max_bytes=10**6, timeout=1) is not None:
+        pass
+    (read,) = reader.read_whole
+    assert (read.name, read.lines, read.blank) == (str(path), 4, 2)
+    assert read.sha256 == hashlib.sha256(Path(path).read_bytes()).hexdigest()

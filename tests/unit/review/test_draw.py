@@ -157,3 +157,23 @@ def test_a_second_opinion_is_asked_of_what_others_have_labelled_the_random_sampl
     ]
     assert drawn(second_opinions(candidates, 9, by="bob")) == [("2", "random"), ("1", "margin")]
     assert drawn(second_opinions(candidates, 1, by="dan")) == [("2", "random")]
+
+
+@pytest.mark.parametrize("lacks", [S, G])
+def test_what_calibration_lacks_comes_before_what_is_doubtful(lacks):
+    """The half drawn at random stays the beginning of the random order."""
+    p = [Probabilities(grounded=1 - n / 60, refusal=0.0, self_generated=n / 60) for n in range(60)]
+    candidates = [a_candidate(n, probabilities=p[7 * n % 60], rule_verdict=S) for n in range(60)]
+    offers = draw(candidates, 10, lacks=lacks)
+    assert [o.candidate.id for o in offers if o.drawn is Drawn.RANDOM] == ["0", "1", "2", "3", "4"]
+    of_class = [o.candidate for o in offers if o.drawn is Drawn.CLASS]
+    assert len(of_class) == 5
+    assert [c.likely(lacks) for c in of_class] == sorted((c.likely(lacks) for c in of_class), reverse=True)
+    assert min(c.likely(lacks) for c in of_class) > 0.9 - 1 / 60
+
+
+def test_answers_that_calibration_cannot_use_are_not_offered_for_it():
+    candidates = [a_candidate(n, usable=n % 2 == 0, verdict=S) for n in range(12)]
+    offers = draw(candidates, 12, lacks=S)
+    assert all(o.candidate.usable for o in offers if o.drawn is Drawn.CLASS)
+    assert len({o.candidate.id for o in offers}) == 12

@@ -41,9 +41,9 @@ _SILENCE_NAMES = {"monitor_silence_1h": "Silence 1 h", "monitor_silence_4h": "Si
 
 # In UTF-16 units after escaping. The sum over the largest message is below 10,000; a test checks it.
 _HEADER, _ANNOTATION, _FACT, _LABEL_NAME, _LABEL_VALUE, _REMARK = 150, 400, 150, 40, 120, 200
-_ALERT, _CHANGE, _QUESTION, _ANSWER, _WHY = 150, 180, 300, 600, 200
-_RUNBOOK, _RUNBOOK_TEXT, _URL, _BUTTON_URL, _FALLBACK, _REPLY = 600, 300, 300, 3_000, 500, 1_000
-_MAX_FIELDS, _MAX_LABELS, _MAX_ALERTS, _MAX_CHANGES = 10, 4, 6, 5
+_ALERT, _CAUSE, _CHANGE, _QUESTION, _ANSWER, _WHY = 150, 240, 180, 300, 600, 200
+_RUNBOOK, _RUNBOOK_TEXT, _OWNER, _URL, _BUTTON_URL, _FALLBACK, _REPLY = 600, 300, 100, 300, 3_000, 500, 1_000
+_MAX_FIELDS, _MAX_LABELS, _MAX_ALERTS, _MAX_CAUSE, _MAX_CHANGES = 10, 4, 6, 3, 5
 
 _SIGN = {"critical": "🔴", "warning": "🟠", "info": "🔵"}
 _SHOWN_ANNOTATIONS = ("summary", "description")
@@ -56,6 +56,9 @@ def root_message(notification: Notification, *, buttons: bool = False, chart: st
     """
     leading = notification.leading
     blocks: list[Json] = [_header(notification)]
+    if notification.cause:
+        sentences = [foreign(sentence, _CAUSE) for sentence in notification.cause[:_MAX_CAUSE]]
+        blocks.append(section(plain_text("\n".join(sentences))))
     annotations = [leading.annotations[name] for name in _SHOWN_ANNOTATIONS if name in leading.annotations]
     if annotations:
         blocks.append(section(plain_text("\n".join(foreign(text, _ANNOTATION) for text in annotations))))
@@ -94,9 +97,10 @@ def reply_message(line: str) -> SlackMessage:
 
 
 def fallback(notification: Notification, *, news: bool = False) -> str:
-    """One line for push notifications, without markup; with `news` it gives the reason for sending, not the figures."""
+    """One line for push notifications, without markup: figures and cause, or with `news` the reason for sending."""
     line = news_line(notification) if news else figure(notification.leading)
-    return f"{_sign(notification)} {inert(title(notification), _FALLBACK)} ({inert(line, _FALLBACK)})"
+    said = f"{_sign(notification)} {inert(title(notification), _FALLBACK)} ({inert(line, _FALLBACK)})"
+    return said if news or not notification.cause else f"{said} {inert(notification.cause[0], _CAUSE)}"
 
 
 def _sign(notification: Notification) -> str:
@@ -152,7 +156,7 @@ def _examples(examples: tuple[Example, ...]) -> list[Json]:
 
 
 def _context(notification: Notification, *, linked: bool) -> list[Json]:
-    """The links, then the severity and the start of the episode's id.
+    """The links, then the owner, the severity and the start of the episode's id.
 
     `linked` adds the link to monitor here. A link button would make Slack warn the person who clicks if no listener
     handles buttons.
@@ -160,9 +164,11 @@ def _context(notification: Notification, *, linked: bool) -> list[Json]:
     elements: list[Json] = []
     if linked and (opened := link(notification.url, "Open in monitor", _URL)):
         elements.append(opened)
-    if runbook := notification.leading.annotations.get("runbook"):
+    if runbook := notification.runbook:
         text = plain_text(f"Runbook: {foreign(runbook, _RUNBOOK_TEXT)}")
         elements.append(link(runbook, "Runbook", _RUNBOOK) or text)
+    if notification.owner:
+        elements.append(plain_text(f"Owner: {foreign(notification.owner, _OWNER)}"))
     elements.append(plain_text(f"{notification.severity}, episode {foreign(notification.episode, 12)}"))
     return elements
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -12,9 +12,10 @@ from monitor.audit.finding import Fault, Finding
 from monitor.audit.merkle import HASH_BYTES, Frontier, leaf_hash, root_of
 from monitor.audit.note import NotProved
 from monitor.audit.tiles import TILE
-from monitor.store.audit.checkpoints import opened_by
+from monitor.store.audit.checkpoints import opened_by, time_signed
 from monitor.store.audit.checks.accounts import Accounts
 from monitor.store.audit.checks.comparison import compare_rows
+from monitor.store.audit.checks.positions import Partition, Runs, joined, position_of
 from monitor.store.audit.leaf import Leaf, entry_of, malformed
 from monitor.store.audit_queue import STORED, Kind
 
@@ -58,7 +59,7 @@ class RangeResult:
     start to each marked or signed size, and to its end; `tile_roots` the roots of its complete tiles. `entries` holds
     the runs of numbers that its leaves name, first and last, by the source of their entries. `removed` counts the
     interactions for which retentions account, by app and month. `plain` leaves name no entry; `numbered` is the first
-    that does, if any.
+    that does, if any. `positions` are those of the messages of its interactions.
     """
 
     task: RangeTask
@@ -70,6 +71,7 @@ class RangeResult:
     plain: list[int] = field(default_factory=list)
     numbered: list[int] = field(default_factory=list)
     removed: Counter[tuple[str, date | None]] = field(default_factory=Counter)
+    positions: dict[Partition, Runs] = field(default_factory=dict)
 
 
 def check_range(connection: psycopg.Connection, task: RangeTask, accounts: Accounts) -> RangeResult:
@@ -85,6 +87,7 @@ def check_range(connection: psycopg.Connection, task: RangeTask, accounts: Accou
     wrong = {finding.index for finding in checked.findings if finding.fault is Fault.LEAF}
     _check_rows(connection, checked, [leaf for leaf in leaves.values() if leaf.number not in wrong], accounts)
     _name_entries(checked, leaves.values())
+    _collect_positions(checked, leaves.values())
     return checked
 
 
@@ -131,16 +134,24 @@ def _check_checkpoints(connection: psycopg.Connection, checked: RangeResult, sea
     task = checked.task
     for size, root, note, made_at in connection.execute(_CHECKPOINTS, (task.start, task.end)):
         try:
-            opened = opened_by(note, task.keys)
+            opened, signed_at = opened_by(note, task.keys), time_signed(note, task.keys)
         except NotProved as error:
             checked.findings.append(_checkpoint(size, str(error)))
             continue
+        if _signature_lines(note) != 1 + (signed_at is not None):
+            checked.findings.append(_checkpoint(size, "its note has lines that the log did not write"))
         if (opened.size, opened.root) != (size, bytes(root)):
             checked.findings.append(_checkpoint(size, "the row contradicts its note"))
         if made_at != sealed.get(size - 1, made_at):
             checked.findings.append(_checkpoint(size, "its time is not that of its last leaf"))
+        if signed_at is not None and signed_at != made_at.replace(microsecond=0):
+            checked.findings.append(_checkpoint(size, "its time is not the one that was signed"))
         if task.start < opened.size <= task.end:
             checked.signed.append((opened.size, opened.root))
+
+
+def _signature_lines(note: str) -> int:
+    return note.rpartition("\n\n")[2].count("\n")
 
 
 def _shares(checked: RangeResult, hashes: Sequence[bytes]) -> None:
@@ -182,6 +193,14 @@ def _name_entries(checked: RangeResult, leaves: Iterable[Leaf]) -> None:
             runs[-1] = (runs[-1][0], at)
         else:
             runs.append((at, at))
+
+
+def _collect_positions(checked: RangeResult, leaves: Iterable[Leaf]) -> None:
+    offsets: defaultdict[Partition, list[int]] = defaultdict(list)
+    for leaf in leaves:
+        if leaf.kind == Kind.INTERACTION and (at := position_of(leaf.body)) is not None:
+            offsets[at[0], at[1]].append(at[2])
+    checked.positions.update((partition, joined(found)) for partition, found in offsets.items())
 
 
 def _wrong(leaf: Leaf, sentence: str) -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -40,9 +41,13 @@ def test_before_anything_is_sealed_that_is_said(monitor, event):
 
 def test_what_was_replayed_is_sealed_and_holds_until_somebody_changes_it(trail, rows):
     found = trail.json("audit", "verify")
-    assert (found["size"], found["signed"], found["findings"]) == (5, 5, [])  # the profile too
+    assert (found["size"], found["signed"], found["findings"]) == (
+        6,
+        6,
+        [],
+    )  # the profile and the statement of the replay too
     status = trail.json("audit", "status")
-    assert (status["size"], status["waiting"], status["backfilling"]) == (5, 0, False)
+    assert (status["size"], status["waiting"], status["backfilling"]) == (6, 0, False)
     assert "audit" in {check["check"] for check in trail.json("doctor") if check["good"]}
     rows("UPDATE interaction SET answer = 'We never said that.' WHERE id = 'b'")
     ended = trail.run("audit", "verify")
@@ -71,6 +76,36 @@ def test_a_proof_is_found_by_app_and_id_as_elsewhere(trail, rows):
     assert (found["id"], found["proved"], found["stored"], len(found["records"])) == ("b", True, "same", 2)
     assert rows("SELECT app, subject FROM audit_queue WHERE kind = 'look'") == [("support-bot", "b")]
     assert trail.run("audit", "prove", "other/b").returncode == 1
+
+
+def test_a_proof_is_one_file_that_an_auditor_checks_as_it_is_printed(trail, tmp_path):
+    printed = trail.run("audit", "prove", "support-bot/b", "-o", "the proof.json").stdout
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    command = printed.partition("check it with: ")[2].strip()
+    witness = Path(trail.settings["STATE_DIR"]) / "audit" / "checkpoints"
+    for more in ("", f" --witness '{witness}'"):
+        ended = subprocess.run(
+            ["sh", "-c", command + more], cwd=tmp_path, env={"PATH": path}, capture_output=True, text=True, check=False
+        )
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        assert "leaf 3 (interaction 'b'): occurred" in ended.stdout
+        assert ", sealed 20" in ended.stdout
+    assert "1 of 1 checkpoints are the same at the witness" in ended.stdout
+    key = witness.with_name("checkpoints.key").read_text().strip()
+    assert f"--key '{key}'" in command
+    changed = (tmp_path / "the proof.json").read_text().replace("support-bot", "another-bot")
+    (tmp_path / "the proof.json").write_text(changed)
+    ended = subprocess.run(
+        ["sh", "-c", command.partition("&& ")[2]], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 1
+    assert "is not proved" in ended.stdout
+
+
+def test_explain_takes_the_name_that_prove_and_label_take(trail):
+    named, bare = trail.run("explain", "support-bot/b"), trail.run("explain", "b")
+    assert (named.returncode, named.stdout) == (0, bare.stdout)
+    assert "no interaction 'other/b' is stored" in trail.run("explain", "other/b").stderr
 
 
 @pytest.mark.parametrize("disclose", [(), ("--disclose",)])

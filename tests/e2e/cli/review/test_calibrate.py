@@ -34,6 +34,8 @@ def test_labels_make_a_profile_that_verdicts_are_given_under(offline, tmp_path):
     assert made["self_generated"] == 40
     assert made["groups"] == 40
     assert made["objective"] == "f2"
+    assert made["better"]
+    assert made["comparison"]["log_loss"]["high"] < 0
     assert 0.5 < made["figures"]["auc"] <= 1
     low, high = made["intervals"]["f2"]
     assert low <= made["figures"]["f2"] <= high
@@ -54,6 +56,7 @@ def test_labels_make_a_profile_that_verdicts_are_given_under(offline, tmp_path):
     assert "about 240 more usable answers would halve the width of the intervals" in said.stdout
     assert "grounding" in said.stdout
     assert "MONITOR_PROFILE=again.toml" in said.stderr
+    assert "hash against it, on the same held-out answers" in said.stdout
     assert (tmp_path / "again.toml").read_text() == (tmp_path / "mine.toml").read_text()
 
 
@@ -94,6 +97,17 @@ def test_what_cannot_be_done_is_said(offline, tmp_path, arguments, words):
     assert words in ended.stderr
     assert "Traceback" not in ended.stderr
     assert not (tmp_path / "mine.toml").exists()
+
+
+def test_one_that_is_not_better_is_not_recommended(offline, tmp_path):
+    rows = [json.loads(line) for line in labels().splitlines()]
+    for i, row in enumerate(rows):
+        row |= {"answer": f"{HOLDS[0]} {HOLDS[1]}", "label": "self_generated" if i * 7 % 11 < 5 else "grounded"}
+    (tmp_path / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ended = offline.run("calibrate", "labels.jsonl", "--out", "mine.toml")
+    assert ended.returncode == 1, ended.stdout
+    assert "do not use it: on held-out answers it does not clearly tell" in ended.stderr
+    assert "MONITOR_PROFILE" not in ended.stderr
 
 
 def test_profiles_are_listed_and_shown(offline, tmp_path):

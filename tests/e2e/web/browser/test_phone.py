@@ -54,9 +54,9 @@ def test_the_report_is_drawn_for_the_phone(phone, places):
 
 def test_an_alert_says_first_what_changed_and_leads_to_answers(phone, places):
     phone.goto(f"/alerts/{places['fingerprint']}")
-    what, respond = phone.page.get_by_role("heading", name="What changed"), phone.page.locator(".respond, .notice")
-    assert what.evaluate(TOP) < respond.first.evaluate(TOP)
-    assert what.evaluate(TOP) < PHONE[1] / 2
+    cause, what = phone.page.locator(".cause"), phone.page.get_by_role("heading", name="What changed")
+    assert cause.evaluate(TOP) < PHONE[1] / 2
+    assert cause.evaluate(TOP) < what.evaluate(TOP) < phone.page.locator(".respond, .notice").first.evaluate(TOP)
     phone.page.get_by_role("link", name="All answers that it is about").click()
     phone.page.wait_for_url("**/interactions?**")
     assert phone.page.locator(".listing tbody tr").first.evaluate(TOP) < PHONE[1]

@@ -18,12 +18,13 @@ from tests.servers.slack.serving import slack_server
 SIGNER = Signer("monitor", bytes(range(32)))
 CHECKPOINT = Checkpoint(origin="monitor", size=3, root=bytes(32))
 NOTE = signed(CHECKPOINT, SIGNER)
+KEY = SIGNER.verifier_key
 
 
 def test_a_topic_gives_back_the_note_that_was_signed(kafka):
     topic = new_topic_name()
     create_topic(kafka, topic)
-    KafkaWitness(KafkaSettings(bootstrap_servers=(kafka,)), topic).publish(NOTE)
+    KafkaWitness(KafkaSettings(bootstrap_servers=(kafka,)), topic).publish(NOTE, KEY)
     consumer = KafkaConsumer(
         topic, bootstrap_servers=kafka, auto_offset_reset="earliest", consumer_timeout_ms=20_000, metrics_enabled=False
     )
@@ -31,7 +32,8 @@ def test_a_topic_gives_back_the_note_that_was_signed(kafka):
         message = next(iter(consumer))
     finally:
         consumer.close()
-    assert opened(message.value.decode(), SIGNER.verifier_key) == CHECKPOINT
+    assert opened(message.value.decode(), KEY) == CHECKPOINT
+    assert message.headers == [("key", KEY.encode())]
 
 
 def test_what_a_topic_holds_is_read_back_in_order_and_of_much_the_last(kafka):
@@ -41,7 +43,7 @@ def test_what_a_topic_holds_is_read_back_in_order_and_of_much_the_last(kafka):
     assert (witness.read().notes, witness.read().at) == ([], None)
     notes = [signed(Checkpoint(origin="monitor", size=size, root=bytes(32)), SIGNER) for size in range(1, 6)]
     for note in notes:
-        witness.publish(note)
+        witness.publish(note, KEY)
     with KafkaProducer(bootstrap_servers=[kafka], metrics_enabled=False) as producer:
         for number in range(400):
             producer.send(topic, f"of another log {number}".encode())
@@ -54,7 +56,7 @@ def test_what_a_topic_holds_is_read_back_in_order_and_of_much_the_last(kafka):
 
 def test_a_topic_that_is_not_there_is_said(kafka):
     with pytest.raises((Retriable, Fatal)):
-        KafkaWitness(KafkaSettings(bootstrap_servers=(kafka,)), new_topic_name()).publish(NOTE)
+        KafkaWitness(KafkaSettings(bootstrap_servers=(kafka,)), new_topic_name()).publish(NOTE, KEY)
 
 
 @pytest.mark.parametrize("by_webhook", [False, True])
@@ -68,11 +70,12 @@ def test_slack_shows_the_note_that_was_signed(by_webhook):
         witness = SlackWitness(settings)
         slack.script.append(BROKEN)
         with pytest.raises(Retriable):
-            witness.publish(NOTE)
-        witness.publish(NOTE)
+            witness.publish(NOTE, KEY)
+        witness.publish(NOTE, KEY)
         (message,) = slack.roots()
-    shown = message.payload["text"].split("```")[1]
-    assert opened(shown, SIGNER.verifier_key) == CHECKPOINT
+    _, shown, after = message.payload["text"].split("```")
+    assert opened(shown, KEY) == CHECKPOINT
+    assert after == f"\nPublic key of the log: `{KEY}`"
 
 
 def test_slack_without_a_place_to_post_to_is_a_wrong_setting():

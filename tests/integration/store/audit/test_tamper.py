@@ -91,7 +91,7 @@ class Tampering:
             "bigint": lambda value: (value or 0) + random.choice([-3, -1, 1, 7]),
             "real": lambda value: (value or 0.0) + random.choice([-0.25, 0.0625, 1]),
             "double precision": lambda value: (value or 0.0) + random.choice([-0.25, 0.0625, 1]),
-            "text[]": lambda value: value[1:] or ["x"],
+            "text[]": lambda value: (value or [])[1:] or ["x"],
             "jsonb": self._other_json,
             "text": self._other_text,
             "timestamp with time zone": lambda value: (

@@ -8,6 +8,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 
+from monitor.alert.explain.cause import Broken, Cause
 from monitor.alert.explain.explanation import Explanation
 from monitor.alert.explain.finding import Cluster, ExampleAnswer, Finding, Kind, Part, Value
 from monitor.alert.notification import Notification
@@ -46,6 +47,7 @@ def quoted(question):
         parts=tuple(Part(dimension=name, new=0, within=0, mix=0) for name in ("model", JANE.dimension, "tag channel")),
         clusters=(Cluster(words=("snapshots", "invoice"), questions=3, share=0.6, before_share=None, example=example),),
         telling=(told_of("q-1", question, SECRET), told_of("q-9", "Why?", "So.")),
+        cause=Cause(suspects=(Broken.RETRIEVER,), looked_at=3, missing=ITS_DOCUMENT),
     )
 
 
@@ -77,7 +79,8 @@ def test_what_alerts_quote_goes_and_is_still_read(database, writer, erasure, row
     said = quoted(assessment.interaction.question)
     put_explanation(database, said.to_json())
     example = an_example(id="q-1", question=SECRET, answer=SECRET)
-    put_notification(database, a_notification(changes=tuple(said.sentences()), examples=(example,)))
+    shown = {"cause": tuple(said.conclusion()), "changes": tuple(said.sentences())}
+    put_notification(database, a_notification(**shown, examples=(example,)))
     erase(erasure)
     ((stored,),) = rows("SELECT explanation FROM alert_explanation")
     left = Explanation.from_json(stored)
@@ -87,12 +90,14 @@ def test_what_alerts_quote_goes_and_is_still_read(database, writer, erasure, row
     assert replace(left.findings[0], values=()) == replace(said.findings[0], values=())
     assert [part.dimension for part in left.parts] == ["model", "tag (erased)", "tag channel"]
     assert left.clusters[0].words == ("invoice",)
+    assert left.cause.missing == replace(ITS_DOCUMENT, value="(erased)")
     assert "jane" not in str(stored)
     ((payload,),) = rows("SELECT payload FROM notification")
     assert SECRET not in json.dumps(payload)
     assert Notification.from_json(payload).examples[0].id == "q-1"
     assert payload["changes"][0].startswith("(erased) = model m-1 (and 1 more that coincide): 80 % ")
     assert payload["changes"][1] == "60 % of the failing questions (erased)"
+    assert payload["cause"][-1].startswith("What would tell: (erased): is it still in the index?")
 
 
 def test_a_quotation_is_found_by_the_question_alone(database, writer, erasure, rows):

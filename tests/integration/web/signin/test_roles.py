@@ -31,6 +31,7 @@ MATRIX = {
     Permission.RESOLVE: {Role.OPERATOR, Role.ADMIN},
     Permission.REPORT: {Role.OPERATOR, Role.AUDITOR, Role.ADMIN},
     Permission.AUDIT: {Role.AUDITOR, Role.ADMIN},
+    Permission.CONFIGURE: {Role.ADMIN},
     Permission.ADMIN: {Role.ADMIN},
 }
 NAVIGATION = {"app": "support-bot", "id": "q-1", "fingerprint": "0" * 32, "week": "2025-W47", "form": "csv"}

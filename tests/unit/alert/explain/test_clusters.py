@@ -40,9 +40,15 @@ def test_questions_fall_into_what_they_are_about():
 
 def test_the_baseline_says_how_many_were_like_that_before():
     before = [*LOGINS[:4], *(f"is item {n} sold out everywhere" for n in range(12))]
-    (refunds, logins) = grouped([*REFUNDS, *LOGINS], before=before)
+    (refunds, logins) = grouped([*REFUNDS, *LOGINS * 3], before=before)[::-1]
     assert refunds.cluster.before_share == 0
     assert logins.cluster.before_share == pytest.approx(4 / 16)
+
+
+def test_a_group_that_shrank_or_stayed_is_no_change():
+    before = [*LOGINS, *(f"is item {n} sold out everywhere" for n in range(8))]
+    (refunds,) = grouped([*REFUNDS, *LOGINS[:6]], before=before)
+    assert "refund" in refunds.cluster.words
 
 
 def test_a_small_baseline_says_nothing():
@@ -86,6 +92,22 @@ def test_words_of_every_question_do_not_tell():
     found = named(some, SMALL_TALK * 10)
     assert found[0] == "refund"
     assert not {"how", "do", "the", "of", "my", "get the"} & set(found)
+
+
+@pytest.mark.parametrize(
+    ("questions", "stop_words"),
+    [
+        (
+            ["what is my refund", "what about a refund", "what refund is that", "where is my refund"],
+            {"what", "is", "my"},
+        ),
+        (["wann kommt die erstattung", "die erstattung bitte", "wo ist die erstattung"], {"wann", "die", "ist", "wo"}),
+    ],
+)
+def test_stop_words_name_nothing_however_often_they_occur(questions, stop_words):
+    found = named(questions * 5, ["login page wrong password", "reset password", "login fails"] * 20)
+    assert {"refund", "erstattung"} & set(found)
+    assert not stop_words & set(found)
 
 
 def test_inflections_count_as_one_word_in_the_most_common_form():

@@ -63,7 +63,9 @@ def test_the_first_sentence_says_what_changed():
     first, *others = explain(BROKEN, USUAL, embed=EMBED).sentences()
     assert first.startswith("prompt version v42: ")
     assert "new" in first
-    assert any("failing questions" in sentence for sentence in others)
+    assert not any("failing questions" in sentence for sentence in others), "all topics fail as often as before"
+    (*_, last) = explain(BROKEN, [], embed=EMBED).sentences()
+    assert "failing questions" in last
 
 
 def test_each_kind_has_its_own_sentence():
@@ -145,19 +147,18 @@ def test_nothing_personal_is_in_an_explanation_as_it_is_stored():
     values = [value for finding in stored.findings for value in finding.values]
     assert {value.value for value in values} == {"[e-mail]"}
     assert "tag of [e-mail]" in {value.dimension for value in values}
-    assert any(set(cluster.words) & {"where", "now"} for cluster in stored.clusters)
+    assert stored.clusters
     for part in ("ada", "lovelace", "example", "org"):
         assert part not in text.replace('"example":', "")
 
 
-def test_telling_answers_come_from_the_largest_findings_and_clusters():
-    explanation = explain(BROKEN, USUAL, embed=EMBED)
+def test_telling_answers_are_of_what_changed_however_certain_the_others_are():
+    sure = Probabilities(grounded=0.0, refusal=0.0, self_generated=1.0)
+    noise = [replace(row, probabilities=sure) if row.prompt_version == "v41" and row.matches else row for row in BROKEN]
+    explanation = explain(noise, USUAL, embed=EMBED)
     of_version = {row.id for row in BROKEN if row.prompt_version == "v42"}
     assert len(explanation.telling) == MOST
-    assert explanation.telling[0].id in of_version
-    by_id = {row.id: row for row in BROKEN}
-    topics = {by_id[shown.id].topic for shown in explanation.telling[1:]}
-    assert len(topics) == 2
+    assert {shown.id for shown in explanation.telling} <= of_version
 
 
 def test_a_readable_answer_is_shown_rather_than_a_surer_one_that_is_not():
@@ -202,10 +203,11 @@ def test_the_same_answer_is_not_shown_twice():
 
 
 def test_as_json_and_back():
-    explanation = explain(BROKEN, USUAL, embed=EMBED)
+    explanation = replace(explain(BROKEN, USUAL, embed=EMBED), clusters=explain(BROKEN, [], embed=EMBED).clusters)
     assert explanation.findings
     assert explanation.parts
     assert explanation.clusters
+    assert explanation.cause
     assert explanation.telling
     assert Explanation.from_json(json.loads(json.dumps(explanation.to_json(), allow_nan=False))) == explanation
 

@@ -66,6 +66,8 @@ def test_bad_answers_are_shown_with_links_and_the_explanation_is_kept(store):
     ((episode, explanation),) = describe.explanations.explained_episodes
     assert episode == ALERT_SENT.episode
     assert description.changes == tuple(explanation.sentences())
+    assert description.cause == tuple(explanation.conclusion())
+    assert description.cause
 
 
 def test_window_and_week_before_are_compared_under_the_rules_selection(store):

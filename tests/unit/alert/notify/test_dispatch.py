@@ -2,18 +2,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from monitor.alert.notify.dispatch import AlertGroup, Flush, plan
+from monitor.alert.notify.dispatch import plan
 from monitor.alert.rule import Grouping
 from monitor.alert.silence import Inhibition, parse_matcher
 from monitor.alert.state import Alert, State
-from tests.factories.alert.alerts import a_silence, an_alert, statuses
+from tests.factories.alert.alerts import a_silence, an_alert
 from tests.factories.alert.notifications import at
+from tests.rig.alert.dispatching import GROUPING, Dispatching
 
-GROUPING = Grouping(by=("app",), wait=timedelta(seconds=30), interval=timedelta(minutes=1), repeat=timedelta(hours=4))
 A = an_alert()
 B = an_alert(fingerprint="b" * 32, episode="e2", rule="refusal-rate", severity="warning", fired_at=at(5))
 ELSEWHERE = an_alert(fingerprint="c" * 32, episode="e3", labels={"app": "bank"})
@@ -21,26 +20,6 @@ ELSEWHERE = an_alert(fingerprint="c" * 32, episode="e3", labels={"app": "bank"})
 
 def resolved(alert: Alert, minute: float) -> Alert:
     return replace(alert, state=State.RESOLVED, resolved_at=at(minute), value=0.1)
-
-
-class Dispatching:
-    """Plans rounds one after the other, and remembers the groups as an outbox does."""
-
-    def __init__(self, **options: Any) -> None:
-        self.groups: dict[tuple[str, str], AlertGroup] = {}
-        self.options = {"grouping": GROUPING, **options}
-        self.flushes: list[Flush] = []
-
-    def round(self, minute: float, *alerts: Alert, **options: Any) -> list[tuple[str, list[tuple[str, str]]]]:
-        made = plan(alerts, self.groups.values(), at(minute), **self.options | options)
-        for flush in made:
-            key = flush.group.receiver, flush.group.key
-            if flush.over:
-                del self.groups[key]
-            else:
-                self.groups[key] = flush.group
-        self.flushes += made
-        return [(flush.news, statuses(flush.alerts)) for flush in made]
 
 
 @pytest.fixture

@@ -96,9 +96,3 @@ def test_a_file_wrong_at_the_start_is_refused(path):
     path.write_text(WRONG)
     with pytest.raises(WrongSettings):
         WatchedRules(path, receivers=())
-
-
-def test_without_a_file_the_set_that_ships_holds():
-    watched = WatchedRules(None, receivers=())
-    assert "negative-rate" in names(watched)
-    assert watched.current() is watched.current()

@@ -67,7 +67,8 @@ class Flaky:
             raise self.unreadable
         return WitnessNotes(name=self.name, notes=())
 
-    def publish(self, note):
+    def publish(self, note, key):
+        assert key == SIGNER.verifier_key
         if self.errors:
             raise self.errors.pop(0)
         self.told.append(note)
@@ -169,10 +170,11 @@ def test_a_file_that_is_no_key_is_refused_and_not_repeated(tmp_path):
 def test_a_witness_file_gives_back_the_notes_it_was_told(tmp_path):
     witness, notes = FileWitness(tmp_path / "w" / "checkpoints"), [a_note(size) for size in (1, 2, 3)]
     for note in notes:
-        witness.publish(note)
+        witness.publish(note, SIGNER.verifier_key)
     assert list(notes_at(tmp_path / "w" / "checkpoints")) == notes
     assert witness.read().notes == witness.read(recent=True).notes == notes
     assert witness.read().at is not None
+    assert (tmp_path / "w" / "checkpoints.key").read_text() == f"{SIGNER.verifier_key}\n"  # once
     assert [opened(note, SIGNER.verifier_key).size for note in notes] == [1, 2, 3]
 
 
@@ -198,6 +200,6 @@ def test_notes_without_a_blank_line_between_them_and_with_cosignatures_are_told_
 def test_a_witness_file_that_cannot_be_written_or_read_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Fatal, match="checkpoints: File exists"):
-        FileWitness(tmp_path / "file" / "checkpoints").publish("note")
+        FileWitness(tmp_path / "file" / "checkpoints").publish("note", "key")
     with pytest.raises(WrongSettings, match="cannot be read"):
         list(notes_at(tmp_path / "nothing"))

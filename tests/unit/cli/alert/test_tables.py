@@ -11,10 +11,13 @@ from rich.console import Console
 
 from monitor.alert.evaluation.backtest import Episode
 from monitor.alert.methods.shift import Shift
+from monitor.alert.mute import MuteTimes, Muting, TimeInterval
+from monitor.alert.rule import Step
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import State
 from monitor.alert.window import Span
 from monitor.app.backtest import Rehearsed, Simulated
+from monitor.cli.alert.addressed import addressed_json, list_table
 from monitor.cli.alert.tables import (
     alert_lines,
     alerts_table,
@@ -40,7 +43,7 @@ def shown(table, width=80):
 
 
 def a_row(**over):
-    return {**asdict(an_alert()), "acknowledged_by": None, "silenced_until": None, **over}
+    return {**asdict(an_alert()), "acknowledged_by": None, "silenced_until": None, "muted_by": None, **over}
 
 
 def an_event(**over):
@@ -65,6 +68,7 @@ def a_notification(**over):
         "given_up": False,
         "attempts": 0,
         "last_error": None,
+        "escalated_after": None,
     }
     return {**known, **over}
 
@@ -90,7 +94,7 @@ def test_nothing_is_cut_and_nothing_is_wider_than_the_terminal(width):
         alerts_table([a_row(rule=long, acknowledged_by="slack:U0123456789 (ada)", value=0.1234, samples=1_234_567)]),
         history_table([an_event(note=long)], [], [a_notification(last_error=long)]),
         silences_table([a_silence_row(comment=long)]),
-        rules_table([rule]),
+        rules_table([rule], at(0)),
         rehearsed_table([Rehearsed(rule=rule, episodes=(episode,), answers=12_345, since=at(600))], DAY),
         episodes_table([Rehearsed(rule=rule, episodes=(episode,))]),
         simulated_table([Simulated(rule=rule, weeks=2, false_pages=1, delays=(timedelta(hours=3), None))]),
@@ -160,6 +164,7 @@ def test_what_became_of_an_alert_is_told_in_its_order():
         a_notification(delivered_at=at(3), attempts=2),
         a_notification(made_at=at(4), news="changed", given_up=True, last_error="gone"),
         a_notification(made_at=at(5), news="resolved"),
+        a_notification(made_at=at(6), receiver="pager", escalated_after=timedelta(minutes=15)),
     ]
     action = {"at": at(3), "fingerprint": "f" * 32, "action": "acknowledge", "by": "ada", "comment": "looking"}
     lines = [
@@ -171,6 +176,7 @@ def test_what_became_of_an_alert_is_told_in_its_order():
         "acknowledge by ada looking",
         "to slack: changed lost: gone",
         "to slack: resolved waiting",
+        "escalated to pager: nobody acknowledged it for 15m waiting",
     ]
 
 
@@ -201,7 +207,7 @@ def test_a_rule_that_waits_for_its_baseline_is_not_called_normal():
 
 def test_each_rule_says_what_its_pages_rest_on():
     ranks = a_rule(name="changed", signal=Signal(kind=SignalKind.RANKS, name="score"), method=Shift())
-    text = shown(rules_table([a_rule(), ranks]), 200)
+    text = shown(rules_table([a_rule(), ranks], at(0)), 200)
     assert "a fixed line" in text
     assert "shift: answers that look as made up as the worst tenth used to: clearly more than one in ten" in text
     assert "ranks among the source's own earlier answers: no target to know" in text
@@ -235,4 +241,29 @@ def test_a_rule_that_cannot_be_tried_says_why():
     assert "1,200 counted" in text
     simulated = [Simulated(rule=LAG, weeks=1, why_not="lag is not simulated"), Simulated(rule=a_rule(), weeks=1)]
     assert "lag is not simulated" in shown(simulated_table(simulated))
-    assert "over" not in shown(rules_table([LAG]))  # a state of now has no window
+    assert "over" not in shown(rules_table([LAG], at(0)))  # a state of now has no window
+
+
+def test_what_is_muted_says_until_when():
+    muted = a_row(muted_by="nights", muted_until=at(60))
+    assert "muted until 13:00" in shown(alerts_table([muted]), 200)
+    found = list(alert_lines(an_alert(), Muting(why="outside office-hours", until=at(60))))
+    assert "  Muted outside office-hours until 2025-11-21 13:00 UTC" in found
+    assert "  Muted by nights" in alert_lines(an_alert(), Muting(why="nights", until=None))
+
+
+def test_each_rule_says_whose_it_is_and_who_is_notified_when():
+    mute = MuteTimes(muted={"nights": (TimeInterval(times=((0, 780),)),)})
+    steps = (Step(after=timedelta(minutes=15), receivers=("pagerduty", "email")),)
+    rule = a_rule(
+        receivers=("slack",), escalation=steps, owner="team-search", runbook="https://wiki.example", mute=mute
+    )
+    for table in (list_table([rule], at(0)), rules_table([rule], at(0))):
+        text = shown(table, 200)
+        assert "after 15m unacknowledged: pagerduty, email" in text
+        assert "not during nights" in text
+        assert "now muted by nights until 2025-11-21 13:00 UTC" in text
+    assert {"team-search", "https://wiki.example"} <= set(shown(list_table([rule], at(0)), 200).split())
+    known = addressed_json(rule, at(0))
+    assert known["escalation"] == [{"after_seconds": 900, "receivers": ["pagerduty", "email"]}]
+    assert (known["muted_by"], known["muted_until"]) == ("nights", at(60))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 from monitor.core.message import Position
@@ -125,3 +127,19 @@ def test_a_long_line_of_white_space_is_no_blank_line(path, reader):
     append(path, b" " * 100 + b"\n")
     (long,) = reader.poll()
     assert long.size == 100
+
+
+def test_what_was_read_has_a_digest_that_the_file_itself_gives(path, reader):
+    content = b"one\n\n" + b"x" * (LIMIT + 300_000) + b"\nthree\nhal"
+    append(path, content)
+    while reader.poll():
+        pass
+    spans, first = [offset.file for offset in reader.source.offsets()], 0
+    append(path, b"f\n")
+    while reader.poll():
+        pass
+    spans += [offset.file for offset in reader.source.offsets()]
+    for span, end, lines in zip(spans, (len(content) - 3, len(content) + 2), (4, 1), strict=True):
+        assert (span.first, span.lines) == (first, lines)
+        assert span.sha256 == hashlib.sha256((content + b"f\n")[first:end]).hexdigest()
+        first = end

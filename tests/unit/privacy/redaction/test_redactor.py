@@ -225,3 +225,11 @@ def test_messages_are_redacted_as_they_are_decoded():
     (it,), (dead,) = decoder.decode_batch([a_message(json.dumps(event).encode()), a_message(MAIL.encode())])
     assert it.question == "I am [e-mail]"
     assert dead.message.value == b"[e-mail]"
+
+
+def test_a_redacted_tag_leaves_a_digest_of_its_exact_value_and_another_tag_does_not():
+    made = redactor((PersonalData.E_MAIL,), digest_of_tag=lambda name, value: f"digest of {name}={value}")
+    after = made.interaction(an_interaction(tags={"user": MAIL, "topic": "storage"}))
+    assert after.tags == {"user": "[e-mail]", "topic": "storage"}
+    assert after.tag_digests == {f"digest of user={MAIL}"}
+    assert made.interaction(an_interaction(tags={"topic": "storage"})).tag_digests == frozenset()

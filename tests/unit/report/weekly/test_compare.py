@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.core.proportions import Share
-from monitor.report.weekly.compare import changed, rounded, share, significant, two_sided
+from monitor.report.weekly.compare import BETTER, change_verdict, changed, rounded, share, significant
 
 
 def of(matching, total):
@@ -28,15 +28,23 @@ def test_a_change_with_its_interval():
     assert changed(of(1, 2), of(0, 0)) is None
 
 
-def test_a_test_looks_at_both_sides():
-    # the lady tasting tea: 3 of 4 against 1 of 4, one-sided 17/70
-    assert two_sided(of(3, 4), of(1, 4)) == pytest.approx(34 / 70)
-    assert two_sided(of(1, 4), of(3, 4)) == two_sided(of(3, 4), of(1, 4))
-    assert two_sided(of(2, 4), of(2, 4)) == 1.0
-
-
 def test_figures_are_rounded_the_same_way_each_time():
     assert str(rounded(-1e-9)) == "0.0"
     assert rounded(None) is None
     assert significant(0.000123456) == 0.000123
     assert significant(0.0) == 0.0
+
+
+def test_the_verdict_of_a_change_is_worse_only_if_it_is_clear():
+    assert changed(of(150, 1000), of(50, 1000))["verdict"] == "worse"
+    assert changed(of(50, 1000), of(150, 1000))["verdict"] == "better"
+    assert changed(of(150, 1000), of(50, 1000), more=BETTER)["verdict"] == "better"
+    unclear = changed(of(55, 1000), of(50, 1000))
+    assert (unclear["verdict"], change_verdict(unclear)) == ("no clear change", "no clear change")
+
+
+def test_a_report_of_an_earlier_release_has_only_clear():
+    assert change_verdict({"difference": 0.1, "clear": True}) == "worse"
+    assert change_verdict({"difference": -0.1, "clear": True}) == "better"
+    assert change_verdict({"difference": 0.1, "clear": False}) == "no clear change"
+    assert change_verdict(None) is None

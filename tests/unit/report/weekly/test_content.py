@@ -2,14 +2,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.content import canonical, content, differing, digest
-from monitor.report.weekly.facts import DocumentUse, ReadAnswers, TwoWeeks
+from monitor.report.weekly.facts import Arrivals, DocumentUse, ReadAnswers, TwoWeeks
 from monitor.report.weekly.groups import MOST_GROUPS, documents_json, group_json, topics_json
-from tests.factories.report.weekly_facts import facts_named, no_facts
+from monitor.report.weekly.markdown import markdown
+from monitor.report.weekly.summary import headline
+from tests.factories.report.weekly_facts import NO_COVERAGE, WEEK, facts_named, no_facts
 
 
 def test_the_same_facts_give_the_same_bytes_whatever_order_names_come_in():
@@ -88,3 +91,28 @@ def test_a_document_is_named_when_its_answers_are_clearly_made_up_more_often(mad
     assert said["self_generated"]["compared"] == 1
     assert [one["document"] for one in said["self_generated"]["documents"]] == ["d"] * found
     assert [one["document"] for one in said["supporting_nothing"]["documents"]] == ["everywhere"]
+
+
+def test_weeks_are_compared_only_if_they_were_as_full():
+    some = Verdicts(grounded=90, refusal=10)
+    week = {WEEK.monday + timedelta(days=day): some for day in range(7)}
+    before = {WEEK.before.monday + timedelta(days=day): some for day in range(4, 7)}
+    found = content(no_facts(days={**week, **before}))
+    assert found["verdicts"]["rates"]["negative"]["change"] is None
+    assert "only 3 of the days before and 7 of this week have answers" in " ".join(headline(found))
+
+
+def test_a_week_without_rules_was_not_watched():
+    some = {WEEK.monday: Verdicts(grounded=9)}
+    lines = {days: headline(content(no_facts(days=some, watched=days))) for days in (0, 3, 7)}
+    assert "Not watched: no alert rule ran in this week." in lines[0]
+    assert "No alert fired on the 3 days on which rules ran." in lines[3]
+    assert "No alert fired." in lines[7]
+
+
+def test_files_that_were_read_once_are_accounted_for():
+    read_once = (Arrivals(source="answers.jsonl", received=4_001, dead=3),)
+    found = content(no_facts(coverage=replace(NO_COVERAGE, read_once=read_once)))
+    text = markdown(found, lambda _app, _id: None)
+    assert "| answers.jsonl | 4,001 | 3 |" in text
+    assert "nothing was read" not in text

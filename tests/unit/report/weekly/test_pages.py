@@ -159,8 +159,8 @@ def test_the_head_says_what_matters():
     found = content(facts_named("refunds"))
     said = " ".join([*headline(found), *warnings(found)])
     for piece in (
-        "60 answers, 83.3 % (72.0 to 90.7) of them flagged as negative; a clear change: +66.7 points",
-        "66.7 % are flagged as self-generated, 16.7 % as refusals; 3 of these although the documents hold the answer",
+        "60 answers, 83.3 % (72.0 to 90.7) of them flagged as negative; clearly worse: +66.7 points",
+        "66.7 % are flagged as self-generated, 16.7 % as refusals; for 3 it cannot be told whether they were right",
         "The true rates are not known: no answers drawn for this week are labelled (monitor review plan --app refunds",
         "Worse: refunds +66.7 points",
         "1 document behind self-generated answers: refunds",

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from monitor.alert.notification import Course, Point
-from monitor.alert.notify.dispatch import described
+from monitor.alert.notify.notified import described
 from monitor.alert.state import State
 from monitor.alert.window import Count, Counts
 from monitor.simulate.fakes.alerts import MemoryAlertStore
@@ -82,6 +82,7 @@ def test_history_is_newest_first_and_names_what_failed():
         "given_up": True,
         "attempts": 3,
         "last_error": "channel_not_found",
+        "escalated_after": None,
     }
     acknowledged, lost, fired = alert_view.history([event], [action], [told])
     assert (acknowledged.what, acknowledged.more) == ("acknowledged by ada", "on it")

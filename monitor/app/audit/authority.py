@@ -1,0 +1,136 @@
+"""Asks authorities outside for time stamps: one that speaks RFC 3161, and a calendar of OpenTimestamps."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+from cryptography.x509 import Certificate, load_pem_x509_certificates
+from rfc3161_client import (
+    HashAlgorithm,
+    TimestampRequestBuilder,
+    TimeStampResponse,
+    VerificationError,
+    VerifierBuilder,
+    decode_timestamp_response,
+)
+from typing_extensions import override
+
+from monitor.alert.receivers.http import Endpoint
+from monitor.app.audit.stamper import Authority
+from monitor.audit.note import NotProved
+from monitor.audit.stamp import StampKind, a_receipt, completed, pending_of
+from monitor.core.errors import Retriable, WrongSettings
+
+_CA = "MONITOR_AUDIT__TIMESTAMP_CA"
+_NOT_FOUND = 404
+
+
+class TimestampAuthority(Authority):
+    """A time stamp authority of RFC 3161. With the file of its root certificates, `check` knows its signature.
+
+    Raises:
+        WrongSettings: the URL is none, or the file holds no certificates.
+    """
+
+    kind = StampKind.TIMESTAMP
+
+    def __init__(self, url: str, roots: Path | None = None) -> None:
+        self._endpoint = Endpoint(url, name="the time stamp authority", setting="MONITOR_AUDIT__TIMESTAMP_URL")
+        self._roots = [] if roots is None else _certificates(roots)
+        self.name = self._endpoint.host
+        self.trusted = bool(self._roots)
+
+    @override
+    def stamp(self, content: bytes) -> bytes:
+        """The whole response of the authority, with its certificates.
+
+        Raises:
+            Retriable: it is out of reach, refuses, or answers with something else than was asked for.
+            Fatal: it does not take requests at this address.
+        """
+        request = TimestampRequestBuilder().data(content).hash_algorithm(HashAlgorithm.SHA256).build()
+        headers = {"Content-Type": "application/timestamp-query", "Accept": "application/timestamp-reply"}
+        answer = self._endpoint.post(request.as_bytes(), headers)
+        if not answer.done:
+            raise self._endpoint.judged(answer)
+        response = _decoded(answer.body)
+        if response is None or response.status > 1:
+            said = "; ".join(response.status_string) if response else "it is no time stamp"
+            raise Retriable(f"{self.name} refuses to stamp: {said or 'without a reason'}")
+        if response.tst_info.nonce != request.nonce:
+            raise Retriable(f"{self.name} gave an answer to another request")
+        return answer.body
+
+    @override
+    def complete(self, token: bytes) -> bytes | None:
+        return None
+
+    @override
+    def check(self, token: bytes, content: bytes) -> None:
+        if not self._roots:
+            return
+        response = _decoded(token)
+        try:
+            if response is None:
+                raise NotProved("it is malformed")
+            verifier = VerifierBuilder(roots=list(self._roots)).build()
+            verifier.verify_message(response, content)
+        except (VerificationError, ValueError) as error:
+            raise NotProved(f"no authority in {_CA} has signed it: {error}") from None
+
+
+class Calendar(Authority):
+    """A calendar of OpenTimestamps: it promises to carry a hash into a Bitcoin block, and later proves that it did."""
+
+    kind = StampKind.RECEIPT
+    trusted = False  # the block is for a person to look up
+
+    def __init__(self, url: str) -> None:
+        self._url = url.rstrip("/")
+        self.name = self._at("digest").host
+
+    @override
+    def stamp(self, content: bytes) -> bytes:
+        """The receipt with the calendar's promise; raises Retriable or Fatal."""
+        endpoint = self._at("digest")
+        answer = endpoint.post(sha256(content).digest(), {"Content-Type": "application/octet-stream"})
+        if not answer.done:
+            raise endpoint.judged(answer)
+        return a_receipt(content, answer.body)
+
+    @override
+    def complete(self, token: bytes) -> bytes | None:
+        """The receipt that leads to a block, once the calendar has it: hours later, mostly."""
+        commitment = pending_of(token)
+        if commitment is None:
+            return None
+        # always the configured calendar: a receipt could name any host
+        endpoint = self._at(f"timestamp/{commitment.hex()}")
+        answer = endpoint.get()
+        if answer.status == _NOT_FOUND:
+            return None
+        if not answer.done:
+            raise endpoint.judged(answer)
+        return completed(token, answer.body)
+
+    @override
+    def check(self, token: bytes, content: bytes) -> None:
+        """Nothing here knows the blocks."""
+
+    def _at(self, path: str) -> Endpoint:
+        return Endpoint(f"{self._url}/{path}", name="the calendar", setting="MONITOR_AUDIT__CALENDAR_URL")
+
+
+def _decoded(response: bytes) -> TimeStampResponse | None:
+    try:
+        return decode_timestamp_response(response)
+    except ValueError:
+        return None
+
+
+def _certificates(path: Path) -> list[Certificate]:
+    try:
+        return load_pem_x509_certificates(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise WrongSettings(f"{_CA}: {path} cannot be read as certificates in PEM: {error}") from None
