@@ -173,10 +173,10 @@ SENTENCES = {
     ),
     "change without a past": (
         lambda: looked_at(Change(), negative(), share(60, 300), *[share(12, 300)] * 3, *[share(0, 0)] * 9),
-        "negative answers: 20.0 %, fires above 100.0 %",
+        "negative answers: 20.0 %, usual level not known yet",
         (
-            "Negative answers: 20.0 % (15.9 % to 24.9 % with 95 % confidence) | Fires above: 100.0 % | Compared with: "
-            "Only 1 of the last 4 weeks, too few, have enough answers at these hours | Counted: 300 answers in 1h"
+            "Negative answers: 20.0 % (15.9 % to 24.9 % with 95 % confidence) | Usual level: not known yet | "
+            "Compared with: Only 1 of the last 4 weeks, too few, have enough answers at these hours | Counted: 300 answers in 1h"
         ),
     ),
     "absence": (
