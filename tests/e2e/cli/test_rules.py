@@ -147,3 +147,25 @@ def test_the_doctor_says_which_rules_and_receivers_there_are(monitor, rules):
     findings = {f["check"]: f for f in monitor.json("doctor")}
     assert findings["alert rules"]["good"]
     assert "negative-rate" in findings["alert rules"]["detail"]
+
+
+def test_a_file_becomes_a_version_and_goes_back_to_a_file(monitor, tmp_path):
+    text = "rules:\n  - {name: pager, signal: {rate: negative}, above: 0.3}\n"
+    (tmp_path / "mine.yaml").write_text(text)
+    assert monitor.run("rules", "versions").stdout == "in force: the rules that ship\n"
+    saved = monitor.run("rules", "save", "mine.yaml", "--why", "as in the repository", "--by", "ada")
+    assert (saved.returncode, saved.stdout) == (0, "saved as version 1\n"), saved.stderr
+    listed = monitor.run("rules", "versions").stdout
+    assert "1 (in force)" in listed
+    assert "as in the repository" in listed
+    assert [rule["name"] for rule in monitor.json("rules", "check")] == ["pager"]
+    shown = monitor.run("rules", "show").stdout
+    assert "by ada: as in the repository" in shown
+    assert "+  - {name: pager" in shown
+    assert monitor.run("rules", "export", "-o", "again.yaml").returncode == 0
+    assert (tmp_path / "again.yaml").read_text() == text
+    (tmp_path / "mine.yaml").write_text(text.replace("0.3", "0.4"))
+    late = monitor.run("rules", "save", "mine.yaml", "--why", "louder", "--based-on", "0")
+    assert late.returncode == 1
+    assert "the newest is now version 1" in late.stderr
+    assert monitor.run("rules", "save", "wrong.yaml", "--why", "x").returncode == 2

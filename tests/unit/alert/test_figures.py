@@ -176,7 +176,8 @@ SENTENCES = {
         "negative answers: 20.0 %, usual level not known yet",
         (
             "Negative answers: 20.0 % (15.9 % to 24.9 % with 95 % confidence) | Usual level: not known yet | "
-            "Compared with: Only 1 of the last 4 weeks, too few, have enough answers at these hours | Counted: 300 answers in 1h"
+            "Compared with: Only 1 of the last 4 weeks, too few, have enough answers at these hours | "
+            "Counted: 300 answers in 1h"
         ),
     ),
     "absence": (
