@@ -71,13 +71,13 @@ def main() -> None:
                     answers = connection.execute(query).fetchall()
                     took.append((time.perf_counter() - started) * 1000)
                 plan = [line for (line,) in connection.execute(f"EXPLAIN {query}")]
-                whole = sum("Seq Scan" in line for line in plan)
+                whole = sum("Seq Scan on interaction_2026" in line for line in plan)  # the default partition is empty
                 found[name] = {"answers": len(answers), "ms": min(took), "months_read_whole": whole}
                 print(f"{name:<20} {len(answers):>4} answers {min(took):8.2f} ms, months read whole: {whole}")
             for index in ("conversation_id", "trace_id", "tags", "tag_digests"):
                 (size,) = connection.execute(
                     "SELECT sum(pg_relation_size(indexrelid)) FROM pg_index JOIN pg_class c ON c.oid = indexrelid "
-                    "WHERE c.relname LIKE 'interaction_2026%' AND c.relname LIKE %s",
+                    "WHERE c.relname LIKE 'interaction_2026%%' AND c.relname LIKE %s",
                     (f"%{index}%",),
                 ).fetchone()
                 print(f"index on {index:<15} {float(size or 0) / rows:6.1f} bytes an answer")
