@@ -14,6 +14,7 @@ LONGEST = 240  # characters of a sentence
 _LONGEST_NAME = 80  # characters of an id, an app or a document: a longer one is not named
 _MOSTLY = 0.3  # of the bad answers: with fewer off the question, the fit of documents is told instead
 _USUAL = 0.05  # p from which on another part is as usual
+_FEWEST_USUAL = 10  # answers, now and before, from which that can be said
 _SURE = 1_000_000
 _PARTS: Mapping[Broken, str] = {
     Broken.RETRIEVER: "retriever",
@@ -47,7 +48,7 @@ def _what(cause: Cause) -> str:
         case Broken.GENERATOR:
             return f"{_of_generator(cause)}, though documents fit the questions as before; retriever as usual"
         case Broken.KNOWLEDGE_BASE:
-            return f"{_bad(cause)}, on questions unlike earlier ones, whose documents fit less{_by_qrd(cause)}"
+            return f"{_bad(cause)}, on questions unlike earlier ones; their documents fit less well{_by_qrd(cause)}"
     fitting = {Told.YES: "; documents fit less than before", Told.NO: "; documents fit as before", Told.OPEN: ""}
     asked = {Told.YES: "; questions are unlike earlier ones", Told.NO: "; questions are as before", Told.OPEN: ""}
     return _bad(cause) + fitting[cause.poor] + asked[cause.unlike]
@@ -71,12 +72,13 @@ def _of_generator(cause: Cause) -> str:
 
 
 def _others_as_usual(cause: Cause) -> str:
-    """Says so if answers with documents on the question are no worse than before."""
+    """Says so if answers with documents on the question are no worse than before, and there are enough of them."""
     off = sum(each.now for each in cause.kinds if each.kind in _OFF)
     off_before = sum(each.before for each in cause.kinds if each.kind in _OFF)
     now = Share(matching=cause.bad - off, total=cause.answers - off)
     before = Share(matching=cause.before_bad - off_before, total=cause.before_answers - off_before)
-    return "; generator as usual" if greater(now, before) >= _USUAL else ""
+    enough = min(now.total, before.total) >= _FEWEST_USUAL
+    return "; generator as usual" if enough and greater(now, before) >= _USUAL else ""
 
 
 def _bad(cause: Cause) -> str:
@@ -123,7 +125,9 @@ def _next_step(cause: Cause, telling: Sequence[ExampleAnswer]) -> str:
         case (Broken.RETRIEVER, *_):
             return f"What would tell: {look} shows what was retrieved. Is there a better document in the index?"
         case (Broken.KNOWLEDGE_BASE, *_):
-            return f"What would tell: {look} shows a question. If the sources do answer it, the index lacks them."
+            return (
+                f"What would tell: {look} shows a question. If your sources answer it, they are missing from the index."
+            )
         case (Broken.GENERATOR, Broken.KNOWLEDGE_BASE):
             return f"What would tell: {look} shows the documents. If they answer the question, it is the generator."
     return f"What would tell: {look} shows answer and documents. Try the same ones with the earlier model or prompt."

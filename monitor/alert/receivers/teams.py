@@ -87,7 +87,7 @@ def message_of(notification: Notification) -> bytes:
 
 def _message(notification: Notification, form: tuple[int, int, int, int, int]) -> bytes:
     lines, alerts, changes, examples, length = form
-    body = [*_head(notification, length)]
+    body = [*_head(notification, length), *(_line(sentence, length) for sentence in notification.cause)]
     full = notification.news in _IN_FULL or notification.pages
     if full:
         body += _figures(notification, lines, length)

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from monitor.alert.explain.cause import Broken, Told, suspects_of
+from monitor.alert.explain.cause import BadKind, Broken, Cause, KindCount, Told, suspects_of
+from monitor.alert.explain.cause_words import conclusion
 from monitor.alert.explain.explain import explain
 from monitor.alert.explain.finding import Value
 from monitor.assess.embed.hashing import HashEmbedder
@@ -116,8 +117,7 @@ def test_the_part_that_broke_is_named_first(broken, hit, part, where, says):
 def test_a_conclusion_reads_like_this():
     first, sure, tell = caused(WRONG, billing).conclusion()
     assert first == (
-        "Retriever, topic billing: documents are off the question in 100 % of the bad answers (0 % before);"
-        " generator as usual."
+        "Retriever, topic billing: documents are off the question in 100 % of the bad answers (0 % before)."
     )
     assert sure == (
         "How sure: 48 of 48 answers are bad, 17 of 388 before. The chance of that without a change is less than"
@@ -127,6 +127,24 @@ def test_a_conclusion_reads_like_this():
         "What would tell: document billing-2: is it still in the index? It came with many of these answers before, and"
         " now with hardly any. If it is gone, the knowledge base lost it."
     )
+
+
+@pytest.mark.parametrize(("others", "said"), [(60, True), (9, False)])
+def test_the_generator_is_as_usual_only_where_enough_answers_show_it(others, said):
+    """Answers with documents on the question: 5 % of them are bad, as before."""
+    cause = Cause(
+        suspects=(Broken.RETRIEVER,),
+        looked_at=7,
+        where=None,
+        answers=40 + others,
+        bad=40 + others // 20,
+        before_answers=1_000,
+        before_bad=50,
+        kinds=(KindCount(kind=BadKind.OFF_QUESTION, now=40, before=0),),
+        poor=Told.YES,
+        unlike=Told.NO,
+    )
+    assert ("; generator as usual" in conclusion(cause, ())[0]) is said
 
 
 def test_nothing_is_named_when_nothing_moved():

@@ -10,8 +10,10 @@ from monitor.alert.receivers.email_message import html_of
 from monitor.alert.receivers.pagerduty import events_of
 from monitor.alert.receivers.prometheus import annotation_set
 from monitor.alert.receivers.slack.message import root_message
+from monitor.alert.receivers.teams import message_of
 from monitor.alert.receivers.text import render
 from tests.factories.alert.notifications import a_notification
+from tests.servers.teams import texts
 
 CAUSE = (
     "Retriever, topic billing: documents are off the question in 71 % of the bad answers (6 % before).",
@@ -25,7 +27,11 @@ def slack(notification):
     return "\n".join(block["text"]["text"] for block in root_message(notification).blocks if "text" in block)
 
 
-@pytest.mark.parametrize("shown", [render, html_of, slack], ids=["text", "mail", "slack"])
+def teams(notification):
+    return "\n".join(texts(json.loads(message_of(notification))["attachments"][0]["content"]))
+
+
+@pytest.mark.parametrize("shown", [render, html_of, slack, teams], ids=["text", "mail", "slack", "teams"])
 def test_the_cause_comes_right_after_the_heading(shown):
     text = shown(SHOWN)
     cause, sure, tell = (text.index(sentence) for sentence in CAUSE)
