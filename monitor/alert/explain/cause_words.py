@@ -125,9 +125,7 @@ def _next_step(cause: Cause, telling: Sequence[ExampleAnswer]) -> str:
         case (Broken.RETRIEVER, *_):
             return f"What would tell: {look} shows what was retrieved. Is there a better document in the index?"
         case (Broken.KNOWLEDGE_BASE, *_):
-            return (
-                f"What would tell: {look} shows a question. If your sources answer it, they are not in the index."
-            )
+            return f"What would tell: {look} shows a question. If your sources answer it, they are not in the index."
         case (Broken.GENERATOR, Broken.KNOWLEDGE_BASE):
             return f"What would tell: {look} shows the documents. If they answer the question, it is the generator."
     return f"What would tell: {look} shows answer and documents. Try the same ones with the earlier model or prompt."
