@@ -21,7 +21,7 @@ _MONTHS = (
 _BASE = 60
 _TEN = 10 * _BASE  # `09:00` is a text, since a number begins with no 0
 _FIRST_YEAR = 1_900  # smaller numbers are ranges of days or months
-_SHORTEST_MONTH, _LONGEST_MONTH = 28, 31
+_LONGEST_MONTH = 31
 
 
 def minute_of_day(value: object) -> int:
@@ -79,7 +79,7 @@ def days_of_month(value: object) -> Range:
         raise ValueError(f"{value!r} is not a day of the month: 1 to 31, or -1 for the last to -31")
     if first < 0 < last:
         raise ValueError(f"{value!r} begins with a day counted from the end of the month, and so must end with one")
-    begins, ends = (day if day > 0 else _SHORTEST_MONTH + day for day in (first, last))
+    begins, ends = (day if day > 0 else _LONGEST_MONTH + 1 + day for day in (first, last))
     if begins > ends:
         raise ValueError(f"{value!r} ends before it begins")
     return first, last

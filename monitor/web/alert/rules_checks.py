@@ -36,7 +36,8 @@ _MOST_CHECKS, _WINDOW = 20, timedelta(minutes=1)  # by one person
 class RulesCheck:
     """A valid text of rules: how it differs from `against`, which was in force, and how both would have fired.
 
-    `based_on` is the version that the text was edited from. `tried` is None until the back-test has ended.
+    `based_on` is the version that the text was edited from. `tried` is None until the back-test has ended, and stays
+    so if it `failed`.
     """
 
     id: str
@@ -49,6 +50,7 @@ class RulesCheck:
     begun_at: datetime
     rules: RuleSet = field(repr=False)
     tried: Sequence[TriedRule] | None = None
+    failed: bool = False
 
 
 class RulesBusy(Exception):
@@ -102,15 +104,18 @@ class RulesChecks:
         )
 
         def work(progress: Progress, stop: Event) -> str:
-            with ended_on(stop, application.engine):
-                check.tried = try_rules(
-                    new,
-                    old.rules,
-                    alerting.past,
-                    span,
-                    progress=progress,
-                    out_of_time=lambda: stop.is_set() or application.now() - now > MOST_TIME,
-                )
+            try:
+                with ended_on(stop, application.engine):
+                    check.tried = try_rules(
+                        new,
+                        old.rules,
+                        alerting.past,
+                        span,
+                        progress=progress,
+                        out_of_time=lambda: stop.is_set() or application.now() - now > MOST_TIME,
+                    )
+            finally:
+                check.failed = check.tried is None
             return f"{len(new.rules)} rules tried on the stored answers of {days} days"
 
         if not self._jobs.start(JOB, work, by=by):

@@ -39,12 +39,13 @@ def edit(
 ) -> HTMLResponse:
     """Offers the rules in force for editing, or one of them, or an earlier version to restore."""
     application: Application = request.app.state.application
+    newest = _newest(request)  # before the text: what is saved in between is a conflict, and is not undone
     text = _present(request) if version is None else text_of(application, version)
     piece = rule_text(text, rule) if rule else None
     if rule and piece is None:
         raise HTTPException(404, "There is no rule of this name among the rules in force.")
     notice = f"This is the text of {name_of(version)}. Saved, it becomes a new version." if version is not None else ""
-    return _form(request, who, text if piece is None else piece, rule=rule, notice=notice)
+    return _form(request, who, text if piece is None else piece, based_on=newest, rule=rule, notice=notice)
 
 
 @router.post("/alerts/rules/check")
@@ -59,12 +60,11 @@ def check(
 ) -> Response:
     """Checks the text, and begins the back-test. A wrong text comes back with its errors."""
     if rule:
-        present = _present(request)
+        newest, present = _newest(request), _present(request)
         piece = rule_text(present, rule)
-        if piece is None or based_on != _newest(request):
-            return _form(
-                request, who, source, rule="", status=409, notice="The rules have changed: copy your rule to the text."
-            )
+        if piece is None or based_on != newest:
+            notice = "The rules have changed since. Below is their present text: copy your rule to it."
+            return _form(request, who, present, based_on=newest, own_rule=source, notice=notice, status=409)
         source = present.replace(piece, normal_text(source).rstrip("\n"), 1)
     checks: RulesChecks = request.app.state.rules_checks
     if based_on != (newest := _newest(request)):
@@ -72,11 +72,11 @@ def check(
     try:
         begun = checks.begin(source, based_on=based_on, days=days, by=who.name)
     except WrongRules as error:
-        return _form(request, who, source, problems=error.problems, days=days, status=422)
+        return _form(request, who, source, based_on=based_on, problems=error.problems, days=days, status=422)
     except WrongSettings as error:
-        return _form(request, who, source, notice=f"{error}.", days=days, status=422)
+        return _form(request, who, source, based_on=based_on, notice=f"{error}.", days=days, status=422)
     except RulesBusy as error:
-        return _form(request, who, source, notice=str(error), days=days, status=409)
+        return _form(request, who, source, based_on=based_on, notice=str(error), days=days, status=409)
     return RedirectResponse(f"/alerts/rules/checks/{begun.id}", 303)
 
 
@@ -110,7 +110,7 @@ def save(
         if based_on != (newest := _newest(request)):
             return _conflict(request, who, source, NotNewest(newest, based_on), based_on)
         notice = "This text has not been checked by this process, or not to the end: check it again, then save it."
-        return _form(request, who, source, notice=notice, status=409)
+        return _form(request, who, source, based_on=based_on, notice=notice, status=409)
     if application.settings.rules is not None:
         return _checked(request, who, its, problem=read_only(application), why=why, status=409)
     try:
@@ -137,7 +137,9 @@ def _form(
     who: Identity,
     text: str,
     *,
+    based_on: int,
     rule: str = "",
+    own_rule: str = "",
     notice: str = "",
     problems: Sequence[MarkedProblem] = (),
     changes: Sequence[str] = (),
@@ -153,11 +155,12 @@ def _form(
         status=status,
         text=text,
         rule=rule,
+        own_rule=normal_text(own_rule),
         message=notice,
         refused=status >= HTTPStatus.BAD_REQUEST,
         problems=list(rules_view.excerpts(text, problems)),
         changes=list(rules_view.difference_lines(changes)),
-        based_on=_newest(request),
+        based_on=based_on,
         name_of=name_of,
         file=application.settings.rules,
         days=days,
@@ -197,7 +200,8 @@ def _conflict(request: Request, who: Identity, text: str, error: NotNewest, base
     changes = difference(base, newest.source) if newest else ()
     said = f"Version {newest.version} by {newest.saved_by} says: {newest.why}" if newest else ""
     notice = f"{str(error)[:1].upper()}{str(error)[1:]}. {said}"
-    return _form(request, who, text, notice=notice, changes=changes, status=409)
+    number = newest.version if newest else SHIPPED
+    return _form(request, who, text, based_on=number, notice=notice, changes=changes, status=409)
 
 
 def _known(request: Request, check_id: str) -> RulesCheck:
