@@ -9,11 +9,13 @@ from calendar import monthrange
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta, tzinfo
+from itertools import chain, takewhile
 from typing import TypeAlias
 
 Range: TypeAlias = tuple[int, int]  # both ends belong to it
 
 DAY = 24 * 60  # minutes
+_MINUTE = timedelta(minutes=1)
 _LONGEST_LOOK = 100  # days in which the end of a mute is looked for
 
 
@@ -92,14 +94,23 @@ class MuteTimes:
         return Muting(why=why, until=next((at for at in self._turns(now) if self.why(at) is None), None))
 
     def quiet_within(self, length: timedelta, now: datetime) -> bool:
-        """Whether a minute of the `length` before `now` was muted."""
+        """Whether a minute of the `length` before `now` was muted.
+
+        A mute begins or ends at a turn of an interval, if not where the clocks change: it is enough to look at both
+        sides of every turn, and at both ends.
+        """
         if not self.muted and not self.active:
             return False
-        minutes = range(1, length // timedelta(minutes=1) + 1)
-        return any(self.why(now - timedelta(minutes=minute)) for minute in minutes)
+        start = now - length
+        turns = takewhile(lambda at: at < now, self._turns(start))
+        sides = (at for turn in turns for at in (turn - _MINUTE, turn))
+        return any(self.why(at) for at in chain((start, now - _MINUTE), sides))
 
     def _turns(self, now: datetime) -> Iterator[datetime]:
-        """The times after `now` at which an interval can begin or end, in order; the clocks' changes aside."""
+        """The times after `now` at which an interval can begin or end, in order; the clocks' changes aside.
+
+        A time that the clocks repeat is there twice.
+        """
         intervals = [each for some in (*self.muted.values(), *self.active.values()) for each in some]
         minutes = {(each.location, minute) for each in intervals for span in ((0, DAY), *each.times) for minute in span}
         for day in range(_LONGEST_LOOK):
@@ -107,11 +118,12 @@ class MuteTimes:
             found = {
                 datetime.combine(
                     start.astimezone(location).date() + timedelta(days=here + minute // DAY),
-                    time(minute % DAY // 60, minute % 60),
+                    time(minute % DAY // 60, minute % 60, fold=fold),
                     location,
                 ).astimezone(UTC)
                 for location, minute in minutes
                 for here in (0, 1)  # the day from `start` on has two dates
+                for fold in (0, 1)
             }
             yield from sorted(at for at in found if start < at <= start + timedelta(days=1))
 

@@ -33,7 +33,9 @@ def escalated(
     waited = timedelta()
     for step in rule.escalation:
         wait = step.after - waited
-        if since is None or gone_by(since, now) < wait or rule.mute.quiet_within(wait, now):
+        if not reached.keys() >= set(step.receivers) and (
+            since is None or gone_by(since, now) < wait or rule.mute.quiet_within(wait, now)
+        ):
             break
         reached |= {name: step.after for name in step.receivers if name not in reached}
         since = _notified(alert, [told[name] for name in step.receivers if name in told])

@@ -94,9 +94,11 @@ def _runbook(text: str) -> str:
     return text
 
 
-def _a_minute(length: timedelta) -> timedelta:
+def _a_minute_to_a_week(length: timedelta) -> timedelta:
     if length < timedelta(minutes=1):
         raise ValueError("must be 1m or longer: somebody needs the time to acknowledge")
+    if length > timedelta(days=7):
+        raise ValueError("must be 7d or shorter")
     return length
 
 
@@ -178,7 +180,7 @@ class NamedIntervalsForm(_Form):
 
 
 class StepForm(_Form):
-    after: Annotated[_Duration, AfterValidator(_a_minute)]
+    after: Annotated[_Duration, AfterValidator(_a_minute_to_a_week)]
     receivers: _Texts
 
     def step(self) -> Step:

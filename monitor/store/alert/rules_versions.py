@@ -65,6 +65,11 @@ class RulesVersions:
             key = known_queue_key(connection)
             return [_version(dict(row), key) for row in connection.execute(query).mappings()]
 
+    def numbers(self, *, most: int = 200) -> Sequence[int]:
+        """The numbers of the newest versions, the newest first, without their texts."""
+        with bounded(self._engine) as connection:
+            return connection.execute(select(_v.version).order_by(_v.version.desc()).limit(most)).scalars().all()
+
     def save(self, source: str, *, based_on: int, by: str, why: str, now: datetime) -> RulesVersion:
         """Saves `source`, which the caller has parsed, as the version after the newest, and queues the act with it.
 

@@ -18,8 +18,9 @@ from monitor.privacy.masking import redact
 from monitor.store.alert.rules_versions import LONGEST_REASON, MOST_CHARACTERS, NotNewest
 from monitor.web.alert import rules_view
 from monitor.web.alert.configured_rules import LoadedRules
-from monitor.web.alert.rules_checks import DAYS, JOB, RulesBusy, RulesCheck, RulesChecks
+from monitor.web.alert.rules_checks import DAYS, RulesBusy, RulesCheck, RulesChecks
 from monitor.web.alert.rules_edit_page import read_only
+from monitor.web.alert.rules_page import PAGE
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiRequest, ApiResponse
 from monitor.web.base.guard import Needs
@@ -30,6 +31,7 @@ router = APIRouter(tags=["rules"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Editor = Annotated[Identity, Depends(Needs(Permission.CONFIGURE))]
 Number = Annotated[int, Field(ge=0, le=2**31 - 1), BeforeValidator(integral)]
+Few = Annotated[Limit, Field(le=PAGE)]  # each version is read with its text, which its authentication needs
 Written = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS), AfterValidator(storable)]
 Reason = Annotated[str, Field(min_length=1, max_length=LONGEST_REASON), AfterValidator(storable)]
 
@@ -136,7 +138,7 @@ def rules(request: Request, who: Viewer) -> RulesNow:
     responses=problems(),
     summary="List the saved versions of the rules",
 )
-def versions(request: Request, _: Viewer, *, below: Id | None = None, limit: Limit = 50) -> SavedRulesList:
+def versions(request: Request, _: Viewer, *, below: Id | None = None, limit: Few = PAGE) -> SavedRulesList:
     """Returns who saved each version, when and why; with `below` only versions with a lower number."""
     application: Application = request.app.state.application
     found = application.alerting.rules_versions.list(below=below, most=limit)
@@ -176,7 +178,7 @@ def check(request: Request, who: Editor, wanted: NewCheck) -> Check:
         raise HTTPException(422, str(error)) from None
     except RulesBusy as error:
         raise HTTPException(CONFLICT, str(error)) from None
-    return _check(request, begun)
+    return _check(begun)
 
 
 @router.get(
@@ -192,7 +194,7 @@ def checked(request: Request, _: Editor, check: Annotated[str, Path(pattern="^[0
     found = checks.get(check)
     if found is None:
         raise HTTPException(NOT_FOUND, "this check is not remembered: check the text again")
-    return _check(request, found)
+    return _check(found)
 
 
 @router.post(
@@ -218,8 +220,10 @@ def save(request: Request, who: Editor, wanted: NewVersion) -> SavedRules:
         saved = application.alerting.rules_versions.save(
             its.text, based_on=its.based_on, by=who.name, why=wanted.why, now=application.now()
         )
-    except (NotNewest, WrongSettings) as error:
+    except NotNewest as error:
         raise HTTPException(CONFLICT, str(error)) from None
+    except WrongSettings as error:
+        raise HTTPException(422, str(error)) from None
     return SavedRules(**_facts(saved))
 
 
@@ -235,9 +239,7 @@ def _shown(source: str, who: Identity) -> str:
     return source if who.may(Permission.CONFIGURE) else redact(source)
 
 
-def _check(request: Request, its: RulesCheck) -> Check:
-    job = request.app.state.jobs.latest(JOB)
-    running = job is not None and job.running
+def _check(its: RulesCheck) -> Check:
     return Check(
         check=its.id,
         based_on=its.based_on,
@@ -245,7 +247,7 @@ def _check(request: Request, its: RulesCheck) -> Check:
         difference=list(its.difference),
         since=its.span.start,
         until=its.span.end,
-        state="done" if its.tried is not None else "running" if running else "failed",
+        state="done" if its.tried is not None else "failed" if its.failed else "running",
         rules=None
         if its.tried is None
         else [

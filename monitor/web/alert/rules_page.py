@@ -73,7 +73,7 @@ def version(
         shown=shown,
         other=other,
         difference=list(rules_view.difference_lines(difference(text_of(application, other), shown.source))),
-        known=[SHIPPED, *(each.version for each in reversed(application.alerting.rules_versions.list()))],
+        known=[SHIPPED, *reversed(application.alerting.rules_versions.numbers())],
         in_force=loaded.version == number,
         file=application.settings.rules,
         name_of=name_of,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from threading import Event
 
 import pytest
 
 from monitor.alert.rules.file import read_rules
+from monitor.core.errors import WrongSettings
+from monitor.store.alert.rules_versions import RulesVersions
 from monitor.store.audit.verify import verify
 from monitor.web.alert.rules_checks import JOB
 from tests.factories.answers import a_batch, an_assessment, at
@@ -55,6 +58,11 @@ class Admin:
             based_on=str(based_on),
             why=why,
         )
+
+
+def based_on(page):
+    """The version that the text of a form is based on."""
+    return int(re.search(r'name="based_on" value="(\d+)"', page)[1])
 
 
 def texts_of(page):
@@ -117,10 +125,79 @@ def test_a_rule_alone_is_edited_within_the_text(admin):
     assert admin.client.get("/alerts/rules/edit", params={"rule": "gone"}).status_code == 404
 
 
-def test_an_earlier_version_is_compared_and_restored(admin):
+def test_a_save_while_the_form_is_made_is_not_undone(admin, site, monkeypatch):
+    """What somebody saves right after the text was read is a conflict for that text."""
+    load = site.app.state.rules.load
+
+    def load_then_save():
+        read = load()
+        monkeypatch.undo()
+        assert admin.save(TEXT).status_code == 303
+        return read
+
+    monkeypatch.setattr(site.app.state.rules, "load", load_then_save)
+    form = admin.client.get("/alerts/rules/edit").text
+    assert based_on(form) == 0
+    assert admin.post("/alerts/rules/check", source=LENIENT, based_on=based_on(form)).status_code == 409
+
+
+def test_an_error_leaves_the_text_based_on_what_it_was_based_on(admin, site, monkeypatch):
+    """Somebody saves while the text is parsed."""
+    begin = site.app.state.rules_checks.begin
+
+    def save_then_begin(*args, **options):
+        monkeypatch.undo()
+        assert admin.save(TEXT).status_code == 303
+        return begin(*args, **options)
+
+    monkeypatch.setattr(site.app.state.rules_checks, "begin", save_then_begin)
+    answer = admin.post("/alerts/rules/check", source="rules: [", based_on="0")
+    assert (answer.status_code, based_on(answer.text)) == (422, 0)
+
+
+def test_a_rule_alone_meets_a_conflict_beside_the_present_text(admin):
     admin.save(TEXT)
     admin.save(LENIENT, based_on=1)
+    mine = TEXT.partition("rules:\n")[2].replace("0.3", "0.7")
+    answer = admin.post("/alerts/rules/check", source=mine, based_on="1", rule="negative-rate")
+    assert (answer.status_code, based_on(answer.text)) == (409, 2)
+    box = re.search(r'<textarea id="source"[^>]*>\n(.*?)</textarea>', answer.text, re.DOTALL)[1]
+    assert box.strip() == LENIENT.strip()
+    assert "above: 0.7" in re.search(r"<pre>(.*?)</pre>", answer.text, re.DOTALL)[1]
+
+
+def test_a_failed_check_says_so_while_another_one_runs(admin, site, monkeypatch):
+    monkeypatch.setattr("monitor.web.alert.rules_checks.try_rules", broken)
+    failed = admin.check(TEXT)
+    running, release = Event(), Event()
+
+    def waits(*_args, **_options):
+        running.set()
+        release.wait()
+        return []
+
+    monkeypatch.setattr("monitor.web.alert.rules_checks.try_rules", waits)
+    try:
+        assert admin.post("/alerts/rules/check", source=LENIENT, based_on="0").status_code == 303
+        running.wait()
+        assert "The back-test failed" in admin.client.get(failed).text
+        id_ = failed.rpartition("/")[2]
+        assert site.by_token("admin").get(f"/api/v1/rules/checks/{id_}").json()["state"] == "failed"
+    finally:
+        release.set()
+
+
+def broken(*_args, **_options):
+    raise WrongSettings("this machine has no time zones")
+
+
+def test_an_earlier_version_is_compared_and_restored(admin, monkeypatch):
+    admin.save(TEXT)
+    admin.save(LENIENT, based_on=1)
+    monkeypatch.setattr(RulesVersions, "list", None)  # the texts of all versions are not read for their numbers
     compared = admin.client.get("/alerts/rules/versions/2").text
+    monkeypatch.undo()
+    assert '<option value="1" selected>' in compared
     assert "-    above: 0.3" in compared
     assert "+    above: 0.9" in compared
     form = admin.client.get("/alerts/rules/edit", params={"version": 1}).text
@@ -188,11 +265,14 @@ def test_the_api_does_the_same(site):
     its = client.get(f"/api/v1/rules/checks/{begun['check']}").json()
     assert its["state"] == "done"
     assert its["rules"][0]["name"] == "negative-rate"
+    blank = client.post("/api/v1/rules/versions", json={"check": begun["check"], "why": " "})
+    assert (blank.status_code, "say why" in blank.text) == (422, True)
     saved = client.post("/api/v1/rules/versions", json={"check": begun["check"], "why": "a reason"})
     assert (saved.status_code, saved.json()["version"]) == (201, 1)
     again = client.post("/api/v1/rules/versions", json={"check": begun["check"], "why": "a reason"})
     assert again.status_code == 409
-    listed = client.get("/api/v1/rules/versions").json()["items"]
+    assert client.get("/api/v1/rules/versions", params={"limit": 21}).status_code == 422
+    listed = client.get("/api/v1/rules/versions", params={"limit": 20}).json()["items"]
     assert [(each["version"], each["why"], each["authentic"]) for each in listed] == [(1, "a reason", True)]
     assert client.get("/api/v1/rules/versions/1").json()["source"] == TEXT
 

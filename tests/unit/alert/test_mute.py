@@ -30,6 +30,8 @@ def moment(text: str, zone: object = UTC) -> datetime:
         (TimeInterval(days_of_month=((-1, -1),)), ["2026-02-28T12:00", "2028-02-29T12:00"], ["2028-02-28T12:00"]),
         (TimeInterval(days_of_month=((1, -2),)), ["2026-11-01T12:00", "2026-11-29T12:00"], ["2026-11-30T12:00"]),
         (TimeInterval(days_of_month=((30, 31),)), ["2026-11-30T12:00"], ["2026-02-28T12:00", "2026-11-29T12:00"]),
+        (TimeInterval(days_of_month=((28, -1),)), ["2026-02-28T12:00", "2026-11-30T12:00"], ["2026-02-27T12:00"]),
+        (TimeInterval(days_of_month=((29, -1),)), ["2028-02-29T12:00", "2026-11-29T12:00"], ["2026-02-28T12:00"]),
         (TimeInterval(days_of_month=((-31, -1),)), ["2026-02-01T12:00", "2026-02-28T12:00"], []),
     ],
 )
@@ -90,6 +92,33 @@ def test_the_end_is_found_in_order_where_clocks_of_several_places_count():
 def test_a_mute_without_an_end_says_so():
     assert MuteTimes(muted={"always": (TimeInterval(),)}).at(moment("2026-11-23T12:00")).until is None
     assert MuteTimes().at(moment("2026-11-23T12:00")) is None
+
+
+class Counted(MuteTimes):
+    """Counts how often it is asked whether it holds."""
+
+    asked = 0
+
+    def why(self, at: datetime) -> str | None:
+        type(self).asked += 1
+        return super().why(at)
+
+
+def test_a_week_is_looked_through_by_the_turns_of_its_intervals():
+    never = TimeInterval(times=((22 * 60, DAY),), years=((2000, 2000),), location=BERLIN)
+    assert not Counted(muted={"never": (never,)}).quiet_within(timedelta(days=7), moment("2026-11-23T12:00"))
+    assert Counted.asked < 50
+
+
+@pytest.mark.parametrize("day", ["2026-03-29T00:00", "2026-10-25T00:00"])
+@pytest.mark.parametrize("times", [((150, 195),), ((120, 150),), ((150, 180),), ((0, 120), (195, DAY))])
+def test_no_minute_is_missed_where_clocks_change(day, times):
+    mute = MuteTimes(muted={"some": (TimeInterval(times=times, location=BERLIN),)})
+    start, ahead = moment(day), timedelta(minutes=20)
+    for minute in range(0, 300, 5):
+        now = start + timedelta(minutes=minute)
+        every = [mute.why(now - timedelta(minutes=back)) for back in range(1, 21)]
+        assert mute.quiet_within(ahead, now) == any(every)
 
 
 def test_minutes_of_a_mute_in_the_past_are_found():

@@ -62,6 +62,13 @@ def test_each_step_is_notified_once(escalating):
     assert [escalating.told(minute, A) for minute in (46.25, 60, 200)] == [[], [], []]
 
 
+def test_a_step_that_is_reached_is_not_weighed_again(escalating, monkeypatch):
+    for minute in (1, 16):
+        escalating.told(minute, A)
+    monkeypatch.setattr(MuteTimes, "quiet_within", None)
+    assert escalating.told(40, A) == []
+
+
 def test_an_acknowledgement_stops_it_and_is_told_to_all_who_know(escalating):
     for minute in (1, 16):
         escalating.told(minute, A)

@@ -61,6 +61,7 @@ def test_owner_and_runbook_do_not_change_what_is_measured():
             "escalation[1].after: must be longer than that of the step before, 15m",
         ),
         ("after: 15m", "after: 30s", "must be 1m or longer: somebody needs the time to acknowledge"),
+        ("after: 1h", "after: 8d", "escalation[1].after: must be 7d or shorter"),
         ("[email]", "[slack]", "'slack' is notified from the beginning already"),
         ("[email]", "[pagerduty]", "'pagerduty' is notified after 15m already"),
         ("[email]", "[pigeon]", "receiver 'pigeon' is not configured; configured: email, pagerduty, slack"),
