@@ -52,6 +52,8 @@ rules:
     for: 1m
     keep_firing_for: 1m
     severity: critical
+    owner: on-call
+    runbook: docs/on-call/runbooks.md#negative-rate
     annotations:
       summary: More than 30 % of the answers are refusals or not supported by their documents.
 """
