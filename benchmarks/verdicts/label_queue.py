@@ -5,8 +5,8 @@
 The file dev/attribution of ../shared/data (MONITOR_DATA_DIR) is taken as the traffic of one app of which 9 % of the
 answers are self-generated, drawn again each time. A person who knows the truth labels what the queue offers: *plain* as
 it comes, *counting* with what calibration lacks preferred. Printed are medians: the self-generated answers among 200
-labels, and after how many labels calibration lacked nothing (201: never). Then a profile is calibrated on the labels: in
-which share of the draws that is refused, and in which the profile is better on held-out answers.
+labels, and after how many labels calibration lacked nothing (201: never). Then a profile is calibrated on the labels:
+in which share of the draws that is refused, and in which the profile is better on held-out answers.
 """
 
 from __future__ import annotations
