@@ -2,11 +2,11 @@
 
     python benchmarks/verdicts/label_queue.py [--short] [--json PATH]
 
-Files of ../shared/data/dev (MONITOR_DATA_DIR) are taken as the traffic of one app of which 9 % of the answers are
-self-generated, drawn again each time. A person who knows the truth labels what the queue offers, one after the other:
-*plain* as it comes, *counting* with what calibration lacks preferred. Printed are medians: the self-generated answers
-among 200 labels, and after how many labels calibration lacked nothing (201: never). Then a profile is calibrated on the
-labels: in which share of the draws that is refused, and in which the profile is better on held-out answers.
+The file dev/attribution of ../shared/data (MONITOR_DATA_DIR) is taken as the traffic of one app of which 9 % of the
+answers are self-generated, drawn again each time. A person who knows the truth labels what the queue offers: *plain* as
+it comes, *counting* with what calibration lacks preferred. Printed are medians: the self-generated answers among 200
+labels, and after how many labels calibration lacked nothing (201: never). Then a profile is calibrated on the labels:
+in which share of the draws that is refused, and in which the profile is better on held-out answers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from monitor.review.draw import Candidate, draw
 from monitor.review.evaluate.labels import Labelled
 from monitor.review.shortage import CountedLabel, Shortage
 
-FILES = ("dev/attribution", "dev/short_answers")
+FILES = ("dev/attribution",)
 LABELS = 200
 BAD = 0.09  # share of self-generated answers: 18 of 200 labels drawn at random
 FULL, SHORT = 20, 2  # draws
