@@ -20,18 +20,16 @@ from monitor.web.alert import rules_view
 from monitor.web.alert.configured_rules import LoadedRules
 from monitor.web.alert.rules_checks import DAYS, RulesBusy, RulesCheck, RulesChecks
 from monitor.web.alert.rules_edit_page import read_only
-from monitor.web.alert.rules_page import PAGE
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiRequest, ApiResponse
 from monitor.web.base.guard import Needs
-from monitor.web.base.parameters import Id, Limit, integral
+from monitor.web.base.parameters import MAX_LARGE, Id, LargeLimit, integral
 from monitor.web.base.problem import CONFLICT, NOT_FOUND, TOO_LARGE, problems
 
 router = APIRouter(tags=["rules"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Editor = Annotated[Identity, Depends(Needs(Permission.CONFIGURE))]
 Number = Annotated[int, Field(ge=0, le=2**31 - 1), BeforeValidator(integral)]
-Few = Annotated[Limit, Field(le=PAGE)]  # each version is read with its text, which its authentication needs
 Written = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS), AfterValidator(storable)]
 Reason = Annotated[str, Field(min_length=1, max_length=LONGEST_REASON), AfterValidator(storable)]
 
@@ -138,7 +136,7 @@ def rules(request: Request, who: Viewer) -> RulesNow:
     responses=problems(),
     summary="List the saved versions of the rules",
 )
-def versions(request: Request, _: Viewer, *, below: Id | None = None, limit: Few = PAGE) -> SavedRulesList:
+def versions(request: Request, _: Viewer, *, below: Id | None = None, limit: LargeLimit = MAX_LARGE) -> SavedRulesList:
     """Returns who saved each version, when and why; with `below` only versions with a lower number."""
     application: Application = request.app.state.application
     found = application.alerting.rules_versions.list(below=below, most=limit)

@@ -18,6 +18,7 @@ from monitor.core.assessment_json import storable
 MAX_ID = 2**63 - 1  # of a Postgres bigint
 MAX_TEXT_CHARS = 1_000
 MAX_PAGE = 200  # entries
+MAX_LARGE = 20  # entries of which each is up to some 100 kB in the database
 _MAX_OFFSET_HOUR, _MAX_OFFSET_MINUTE = 23, 59
 _LEAP_SECOND = 60
 _APP_AND_ID = 2  # segments of a path
@@ -73,6 +74,9 @@ Flag = Annotated[bool, BeforeValidator(_parse_flag)]
 Id = Annotated[int, Field(ge=1, le=MAX_ID), BeforeValidator(_parse_integer)]
 Limit = Annotated[
     int, Field(ge=1, le=MAX_PAGE), BeforeValidator(_parse_integer), Query(description="The most entries to return.")
+]
+LargeLimit = Annotated[
+    int, Field(ge=1, le=MAX_LARGE), BeforeValidator(_parse_integer), Query(description="The most entries to return.")
 ]
 Cursor = Annotated[
     str | None,
