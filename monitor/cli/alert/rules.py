@@ -53,6 +53,12 @@ def rules_check(
             print_json([_rule_json(rule, now) for rule in rules.rules])
         else:
             Console(highlight=False, emoji=False).print(rules_table(rules.rules, now))
+            if missing := _not_configured(rules):
+                typer.echo(
+                    f"not configured here: {', '.join(missing)}; `monitor run` and `rules save` refuse these rules "
+                    "where that is so",
+                    err=True,
+                )
         return
     span, rehearsed = _against(rules, against)
     if as_json:
@@ -153,6 +159,16 @@ def _rules(file: Path | None) -> RuleSet:
     with opened(settings) as application:
         parse = parser(lambda: tuple(RECEIVERS), settings.docs_url)
         return VersionedRules(application.alerting.rules_versions, parse).current()
+
+
+def _not_configured(rules: RuleSet) -> list[str]:
+    """The receivers that rules name and that the settings do not configure."""
+    from monitor.alert.receivers import configured
+    from monitor.report.charts.drawing import course_chart
+
+    named = {name for rule in rules.rules for name in rule.receivers or ()}
+    named |= {name for rule in rules.rules for step in rule.escalation for name in step.receivers}
+    return sorted(named - set(configured(load_settings(), course_chart)))
 
 
 def _against(rules: RuleSet, length: str) -> tuple[Span, list[Rehearsed]]:

@@ -168,4 +168,8 @@ def test_a_file_becomes_a_version_and_goes_back_to_a_file(monitor, tmp_path):
     late = monitor.run("rules", "save", "mine.yaml", "--why", "louder", "--based-on", "0")
     assert late.returncode == 1
     assert "the newest is now version 1" in late.stderr
-    assert monitor.run("rules", "save", "wrong.yaml", "--why", "x").returncode == 2
+    (tmp_path / "mine.yaml").write_text(text.replace("}\n", ", receivers: [slack]}\n").replace("negative}", "refusal}"))
+    checked = monitor.run("rules", "check", "mine.yaml")
+    assert checked.returncode == 0
+    assert "not configured here: slack; `monitor run` and `rules save` refuse" in checked.stderr
+    assert monitor.run("rules", "save", "mine.yaml", "--why", "x").returncode == 2
