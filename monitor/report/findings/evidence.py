@@ -38,15 +38,20 @@ def information(share: Floats, expected: Floats) -> Floats:
     return np.where(share > expected, hit + miss, 0.0)
 
 
-def dispersion(total: Floats, matching: Floats, expected: Floats, fitted: int) -> tuple[float, int]:
+def dispersion(total: Floats, matching: Floats, groups: int) -> tuple[float, int]:
     """(φ, its degrees of freedom): by how much counts of spans vary more than independent answers do; at least 1.
 
-    Pearson's X² over its degrees of freedom (P. McCullagh and J. A. Nelder, Generalized Linear Models (1989), 4.5).
-    `expected` is the share expected in each span, from `fitted` parameters.
+    Pearson's X² over its degrees of freedom (P. McCullagh and J. A. Nelder, Generalized Linear Models (1989), 4.5),
+    where the share is one in each of so many groups of as many successive spans. A group whose share is 0 or 1 says
+    how sure φ is, but does not lower it: its spans could not differ.
     """
-    used = (total > 0) & (expected > 0) & (expected < 1)
-    freedom = int(used.sum()) - fitted
-    if freedom < 1:
-        return 1.0, 1
-    n, k, p = total[used], matching[used], expected[used]
-    return max(1.0, float((((k - n * p) ** 2) / (n * p * (1 - p))).sum()) / freedom), freedom
+    n, k = (counts.reshape(groups, -1) for counts in (total, matching))
+    share = k.sum(axis=1) / np.maximum(n.sum(axis=1), 1)
+    free = np.maximum((n > 0).sum(axis=1) - 1, 0)
+    varies = (share > 0) & (share < 1)
+    freedom, of_varying = max(1, int(free.sum())), int(free[varies].sum())
+    if not of_varying:
+        return 1.0, freedom
+    n, k, p = n[varies], k[varies], share[varies, np.newaxis]
+    x2 = float(((k - n * p) ** 2 / np.maximum(n * p * (1 - p), np.finfo(float).tiny)).sum())
+    return max(1.0, x2 / of_varying), freedom

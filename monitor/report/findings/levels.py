@@ -8,11 +8,11 @@ from math import sqrt
 import numpy as np
 
 from monitor.report.findings.cells import DAY, Cells, Slice
-from monitor.report.findings.evidence import dispersion, t_tail
+from monitor.report.findings.evidence import Floats, dispersion, t_tail
 
 FEWEST = 100  # answers of the value, and of its peers
 LEAST_RATIO, LEAST_APART = 2.0, 0.05
-PEERS = 5  # from which on the usual differences between peers are known
+PEERS = 4  # from which on the usual differences between peers are known
 _WINSORISED = 0.1  # of the peers, at each end
 
 
@@ -34,41 +34,59 @@ def levels(cells: Cells, label: str, signal: str) -> list[Level]:
     """The test of every value with enough answers against all others.
 
     The difference in standard errors, which hold the dispersion between days. Where there are `PEERS` or more, values
-    differ as a rule; so the differences are divided by their own root mean square with the extremes drawn in (D.
-    Spiegelhalter, Handling over-dispersion of performance indicators, Quality and Safety in Health Care 14 (2005),
-    347–351).
+    differ as a rule; so it is divided by the root mean square of the differences among the peers, without the value
+    itself and with the extremes drawn in (D. Spiegelhalter, Handling over-dispersion of performance indicators, Quality
+    and Safety in Health Care 14 (2005), 347–351), and has no more degrees of freedom than there are peers.
     """
-    totals, matchings = cells.by(label, signal, hours=DAY)
+    totals, matchings = (counts.astype(float) for counts in cells.by(label, signal, hours=DAY))
+    size, hits = totals.sum(axis=1), matchings.sum(axis=1)
+    everything, matching = size.sum(), hits.sum()
+    if not 0 < matching < everything:
+        return []
+    rest, missed = everything - size, matching - hits
+    slices = cells.slices(label)
+    enough = np.array([bool(its.value) for its in slices]) & (np.minimum(size, rest) >= FEWEST)
+    places = np.flatnonzero(enough)
+    days = [dispersion(totals[place], matchings[place], 1) for place in places]
+    spread = np.array([phi for phi, _ in days])
+    scores = _scores(size[places], hits[places], spread, everything, matching)
     found = []
-    for its, n, k in zip(cells.slices(label), totals, matchings, strict=True):
-        size, hits = int(n.sum()), int(k.sum())
-        rest, missed = int(totals.sum()) - size, int(matchings.sum()) - hits
-        if not its.value or size < FEWEST or rest < FEWEST or not 0 < hits + missed < size + rest:
-            continue
-        share = (hits + missed) / (size + rest)
-        own = np.full(len(n), hits / size)
-        spread, freedom = dispersion(n.astype(float), k.astype(float), own, 1)
-        apart = hits / size - missed / rest
-        t = apart / sqrt(share * (1 - share) * (spread / size + 1 / rest))
-        found.append((its, t, freedom, hits, size, missed, rest))
-    usual = 1.0
-    if len(found) >= PEERS:
-        scores = np.array([t for _, t, *_ in found])
-        low, high = np.quantile(scores, [_WINSORISED, 1 - _WINSORISED])
-        usual = max(1.0, sqrt(float((np.clip(scores, low, high) ** 2).mean())))
-    return [
-        Level(
-            slice=its,
-            signal=signal,
-            p=t_tail(t / usual, freedom),
-            t=t / usual,
-            matching=hits,
-            total=size,
-            matching_peers=missed,
-            total_peers=rest,
+    for at, place in enumerate(places):
+        peers, freedom = np.delete(places, at), days[at][1]
+        usual = _usual(size[peers], hits[peers], np.delete(spread, at))
+        if usual > 1:
+            freedom = min(freedom, len(peers))
+        t = float(scores[at]) / usual
+        found.append(
+            Level(
+                slice=slices[place],
+                signal=signal,
+                p=t_tail(t, freedom),
+                t=t,
+                matching=int(hits[place]),
+                total=int(size[place]),
+                matching_peers=int(missed[place]),
+                total_peers=int(rest[place]),
+            )
         )
-        for its, t, freedom, hits, size, missed, rest in found
-    ]
+    return found
+
+
+def _scores(size: Floats, hits: Floats, spread: Floats, everything: float, matching: float) -> Floats:
+    """The difference of each value from the rest of everything, in standard errors; 0 < matching < everything."""
+    share, rest = matching / everything, everything - size
+    apart = hits / size - (matching - hits) / rest
+    scores: Floats = apart / np.sqrt(share * (1 - share) * (spread / size + 1 / rest))
+    return scores
+
+
+def _usual(size: Floats, hits: Floats, spread: Floats) -> float:
+    """By how much more than by chance values differ from each other; at least 1."""
+    if len(size) < PEERS or not 0 < hits.sum() < size.sum():
+        return 1.0
+    scores = _scores(size, hits, spread, size.sum(), hits.sum())
+    low, high = np.quantile(scores, [_WINSORISED, 1 - _WINSORISED])
+    return max(1.0, sqrt(float((np.clip(scores, low, high) ** 2).mean())))
 
 
 def stands_out(level: Level) -> bool:

@@ -91,7 +91,7 @@ def _worst(its: Slice, signal: str, n: Ints, k: Ints) -> Outage | None:
     kept[start : start + length] = False
     n_out, k_out = np.where(kept, n, 0), np.where(kept, k, 0)
     parts_n, parts_k = (x.reshape(-1, _PART).sum(axis=1).astype(float) for x in (n_out, k_out))
-    spread, _ = dispersion(parts_n, parts_k, np.full(len(parts_n), parts_k.sum() / parts_n.sum()), 1)
+    spread, _ = dispersion(parts_n, parts_k, 1)
     span = slice(start, start + length)
     return Outage(
         slice=its,

@@ -60,9 +60,7 @@ def _rise(its: Slice, signal: str, n: Floats, k: Floats) -> Rise | None:
     share = k.sum() / n.sum()
     if not 0 < share < 1:
         return None
-    with np.errstate(invalid="ignore"):
-        of_week = np.repeat(weeks_k / weeks_n, _DAYS_A_WEEK)
-    spread, freedom = dispersion(n, k, np.nan_to_num(of_week), int((weeks_n > 0).sum()))
+    spread, freedom = dispersion(n, k, WEEKS)
     week = np.repeat(np.arange(WEEKS, dtype=float), _DAYS_A_WEEK)
     steady, at_last = (_contrast(w, n, k, share) / sqrt(spread) for w in (week, (week == WEEKS - 1).astype(float)))
     return Rise(

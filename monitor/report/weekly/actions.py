@@ -43,10 +43,8 @@ _FALSE_ALARM = 0.01  # that refusals are called wrong in a week where all are ri
 _FEWEST_WRONG = 5
 _VERY_SURE = 0.001
 _MOST = 5  # findings that are shown
-_DOES = {
-    "self_generated": "makes up",
-    "refusal": "refuses",
-}
+_DOES = {"self_generated": "invents more answers", "refusal": "refuses more"}
+_HAS_DONE = {"self_generated": "has invented more answers", "refusal": "has refused more"}
 _VERDICT = {NEGATIVE: "negative", OFF_QUESTION: "off their question"} | {
     "self_generated": "self-generated",
     "refusal": "refusals",
@@ -197,13 +195,14 @@ def _outage(one: Item) -> str:
 def _rise(one: Item) -> str:
     *earlier, now = one["weeks"]
     known = [week for week in earlier if week["of"]]
-    does = _DOES[one["signal"]]
     if one["steady"]:
         shares = " → ".join(percent(week["share"]) for week in (*known, now))
-        more = f"{does} more each week" if _rising([*known, now]) else f"{does} more and more"
+        does = _DOES[one["signal"]]
+        more = f"{does} each week" if _rising([*known, now]) else does.replace("more", "more and more")
         return f"{_who(one)} {more}: {shares} of its answers over {len(known) + 1} weeks."
     before = sum(week["count"] for week in known) / sum(week["of"] for week in known)
-    return f"{_who(one)} {does} more since this week: {percent(now['share'])} of its answers, {percent(before)} before."
+    has_done = _HAS_DONE[one["signal"]]
+    return f"{_who(one)} {has_done} this week: {percent(now['share'])} of its answers, {percent(before)} before."
 
 
 def _rising(weeks: list[Item]) -> bool:
@@ -212,7 +211,7 @@ def _rising(weeks: list[Item]) -> bool:
 
 def _level(one: Item) -> str:
     own, peers = percent(one["this"]["share"]), percent(one["peers"]["share"])
-    more = f"{_DOES[one['signal']]} more than its peers"
+    more = f"{_DOES[one['signal']]} than its peers"
     return f"{_who(one)} {more} in these {TREND_WEEKS} weeks: {own} of its answers against {peers}."
 
 

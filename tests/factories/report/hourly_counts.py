@@ -1,4 +1,4 @@
-"""Four weeks of counts by hour: three models, ten topics, with what goes wrong as a test says."""
+"""Four weeks of counts by hour: three models, ten topics or fewer, with what goes wrong as a test says."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Rate = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]  # of hour, mo
 
 
 def hourly_counts(
-    *, made_up: Rate | None = None, refused: Rate | None = None, per_hour: float = 0.5, seed: int = 1
+    *, made_up: Rate | None = None, refused: Rate | None = None, per_hour: float = 0.5, topics: int = 10, seed: int = 1
 ) -> Cells:
     """Answers by Poisson's law, `per_hour` of each model and topic; 10 % made up and 2 % refused where nothing is said.
 
@@ -22,7 +22,7 @@ def hourly_counts(
     """
     rng = np.random.default_rng(seed)
     hour, model, topic = (
-        axis.ravel() for axis in np.meshgrid(np.arange(HOURS), np.arange(3), np.arange(10), indexing="ij")
+        axis.ravel() for axis in np.meshgrid(np.arange(HOURS), np.arange(3), np.arange(topics), indexing="ij")
     )
     day = 1 + 0.1 * rng.standard_normal(HOURS // DAY)[hour // DAY]
     total = rng.poisson(per_hour, len(hour))
@@ -34,7 +34,7 @@ def hourly_counts(
         total=total,
         counts={**counts, "self_generated": bad, "refusal": refusals, NEGATIVE: bad + refusals},
         labels={"environment": np.zeros_like(hour), "model": model, "topic": topic},
-        values={"environment": ("production",), "model": MODELS, "topic": TOPICS},
+        values={"environment": ("production",), "model": MODELS, "topic": TOPICS[:topics]},
     )
 
 

@@ -25,8 +25,17 @@ def test_the_information_of_a_share():
 
 
 def test_days_that_vary_no_more_than_chance_have_no_dispersion():
-    n, p = np.full(4, 100.0), np.full(4, 0.5)
-    assert dispersion(n, np.array([50.0, 50, 50, 50]), p, 1) == (1.0, 3)
+    n = np.full(4, 100.0)
+    assert dispersion(n, np.array([50.0, 50, 50, 50]), 1) == (1.0, 3)
     # each day is off by 20 of a standard deviation of 5: X² = 4 · 16, over 3
-    assert dispersion(n, np.array([30.0, 70, 30, 70]), p, 1) == (pytest.approx(64 / 3), 3)
-    assert dispersion(np.array([5.0]), np.array([1.0]), np.array([0.2]), 1) == (1.0, 1)
+    assert dispersion(n, np.array([30.0, 70, 30, 70]), 1) == (pytest.approx(64 / 3), 3)
+    assert dispersion(np.array([5.0]), np.array([1.0]), 1) == (1.0, 1)
+
+
+def test_a_group_at_nothing_or_everything_adds_freedom_and_leaves_the_dispersion_of_the_others():
+    n, days = np.full(4, 100.0), np.array([30.0, 70, 30, 70])
+    assert dispersion(n, n, 1) == (1.0, 3)
+    every = dispersion(np.tile(n, 3), np.concatenate((np.zeros(4), n, days)), 3)
+    assert every == (pytest.approx(64 / 3), 9)
+    empty_days = np.array([100.0, 100, 0, 0])
+    assert dispersion(empty_days, np.array([30.0, 70, 0, 0]), 1) == (pytest.approx(32.0), 1)

@@ -77,6 +77,49 @@ def test_a_topic_far_above_its_peers_stands_out():
     assert (level.slice, level.signal) == (TOPIC, "self_generated")
 
 
+def test_a_topic_that_begins_to_make_up_answers_after_three_clean_weeks_is_named():
+    def rate(hour, _, topic):
+        return np.where(topic == 3, np.where(hour >= LAST, 0.1, 0.0), 0.1)
+
+    (rise,) = found(hourly_counts(made_up=rate, per_hour=1.0))
+    assert isinstance(rise, Rise)
+    assert (rise.slice, rise.signal, [k for k, _ in rise.weeks[:-1]]) == (TOPIC, "self_generated", [0, 0, 0])
+
+
+def test_one_bad_day_after_clean_weeks_is_no_rise():
+    day = LAST + 48
+
+    def rate(hour, _, topic):
+        return np.where(topic == 3, np.where((hour >= day) & (hour < day + 24), 0.6, 0.0), 0.1)
+
+    assert [type(one) for one in found(hourly_counts(made_up=rate, per_hour=1.0))] == [Outage]
+
+
+@pytest.mark.parametrize("topics", [5, 6, 8, 10])
+def test_a_topic_that_always_refuses_stands_out_however_few_there_are(topics):
+    cells = hourly_counts(
+        made_up=lambda *_: 0.0, refused=lambda _hour, _model, topic: np.where(topic == 3, 1.0, 0.02), topics=topics
+    )
+    (level,) = found(cells)
+    assert isinstance(level, Level)
+    assert (level.slice, level.signal, level.matching) == (TOPIC, "refusal", level.total)
+
+
+@pytest.mark.parametrize("topics", [5, 6, 8])
+def test_an_extreme_topic_does_not_widen_what_is_usual_among_its_peers(topics):
+    def rate(_hour, _model, topic):
+        return np.where(topic == 3, 0.9, 0.03 + 0.01 * topic)
+
+    (level,) = found(hourly_counts(made_up=rate, topics=topics))
+    assert isinstance(level, Level)
+    assert (level.slice, level.signal) == (TOPIC, "self_generated")
+
+
+@pytest.mark.parametrize("topics", [5, 6, 8])
+def test_few_topics_that_all_differ_do_not_stand_out(topics):
+    assert found(hourly_counts(made_up=lambda _hour, _model, topic: 0.05 + 0.03 * topic, topics=topics)) == []
+
+
 def test_topics_that_all_differ_do_not_stand_out():
     assert found(hourly_counts(made_up=lambda _hour, _model, topic: 0.05 + 0.02 * topic)) == []
 

@@ -68,7 +68,10 @@ def reported(*abouts, q=1e-6, **over):
 def test_each_finding_is_one_sentence_and_the_costliest_comes_first():
     found = actions(reported(OUTAGE, RISE, LEVEL))
     drift, outage, level = (action.text for action in found)
-    assert drift == "Model mini makes up more each week: 10.0 % → 15.0 % → 20.0 % → 30.0 % of its answers over 4 weeks."
+    assert (
+        drift
+        == "Model mini invents more answers each week: 10.0 % → 15.0 % → 20.0 % → 30.0 % of its answers over 4 weeks."
+    )
     assert outage == (
         "Topic billing: retrieval went wrong for about 9 hours, from Wednesday 2026-11-11 08:03 UTC to 17:03 UTC: "
         "the documents of 19 of 25 answers were off their question (0.0 % at other times), 24 were bad."
@@ -81,8 +84,19 @@ def test_each_finding_is_one_sentence_and_the_costliest_comes_first():
 
 def test_a_rise_of_this_week_alone_is_said_so():
     (found,) = actions(reported(replace(RISE, steady=False, slice=Slice("app", "")), q=0.03))
-    assert found.text == ("The app as a whole makes up more since this week: 30.0 % of its answers, 15.0 % before.")
+    assert found.text == "The app as a whole has invented more answers this week: 30.0 % of its answers, 15.0 % before."
     assert found.sure.startswith("Sure (q = 0.03)")
+    (found,) = actions(reported(replace(RISE, steady=False, signal="refusal")))
+    assert found.text == "Model mini has refused more this week: 30.0 % of its answers, 15.0 % before."
+
+
+def test_a_steady_rise_that_does_not_hold_each_week_is_not_said_to():
+    weeks = (WEEKS[0], WEEKS[2], WEEKS[1], WEEKS[3])
+    made_up, refused = (replace(RISE, signal=signal, weeks=weeks) for signal in ("self_generated", "refusal"))
+    assert [found.text for found in actions(reported(made_up, refused))] == [
+        f"Model mini {more}: 10.0 % → 20.0 % → 15.0 % → 30.0 % of its answers over 4 weeks."
+        for more in ("invents more and more answers", "refuses more and more")
+    ]
 
 
 def test_wrong_refusals_are_a_lower_bound_with_what_cannot_be_told():
@@ -128,10 +142,10 @@ def test_a_report_of_an_earlier_release_has_no_findings():
 def test_every_form_leads_with_what_to_do():
     found = reported(OUTAGE, RISE)
     for text in (page(found, no_link), markdown(found, no_link)):
-        assert 0 < text.index("makes up more each week") < text.index("flagged as negative")
+        assert 0 < text.index("invents more answers each week") < text.index("flagged as negative")
     sections = [block["text"]["text"] for block in slack_message(found).blocks if block["type"] == "section"]
-    assert sections[0].startswith("1. Model mini makes up more each week")
-    assert "Model mini makes up more" in slack_message(found).text
+    assert sections[0].startswith("1. Model mini invents more answers each week")
+    assert "Model mini invents more answers" in slack_message(found).text
 
 
 @pytest.mark.parametrize("base", ["", "https://monitor.example"])
