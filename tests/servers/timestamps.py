@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from tests.servers.webhook import Answer, HttpServer, Request, http_server
+from tests.servers.webhook import BROKEN, Answer, HttpServer, Request, http_server
 
 _CONFIG = """
 [tsa]
@@ -95,14 +95,16 @@ def _certificate(subject, issuer, key, signing_key, usage):
 
 
 class ScriptedCalendar:
-    """Promises at once; gives the block for a promise once `mined` is set."""
+    """Promises at once; gives the block for a promise once `mined` is set, and an error where `broken` is."""
 
     def __init__(self) -> None:
-        self.mined = False
+        self.mined = self.broken = False
 
     def respond(self, request: Request) -> Answer:
         if request.path == "/digest":
             return Answer(body=b"\xf0\x04salt\x08" + _attested(_PENDING, b"\x14https://its.calendar"))
+        if self.broken:
+            return BROKEN
         commitment = bytes.fromhex(request.path.removeprefix("/timestamp/"))
         if not self.mined or len(commitment) != len(sha256().digest()):
             return Answer(status=404, body="Pending confirmation in Bitcoin blockchain")

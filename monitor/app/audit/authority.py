@@ -24,6 +24,7 @@ from monitor.core.errors import Retriable, WrongSettings
 
 _CA = "MONITOR_AUDIT__TIMESTAMP_CA"
 _NOT_FOUND = 404
+_WITH_MODIFICATIONS = 1  # RFC 3161, 2.4.2
 
 
 class TimestampAuthority(Authority):
@@ -55,9 +56,13 @@ class TimestampAuthority(Authority):
         if not answer.done:
             raise self._endpoint.judged(answer)
         response = _decoded(answer.body)
-        if response is None or response.status > 1:
-            said = "; ".join(response.status_string) if response else "it is no time stamp"
-            raise Retriable(f"{self.name} refuses to stamp: {said or 'without a reason'}")
+        if response is None:
+            raise Retriable(f"{self.name} answers with something else than a time stamp")
+        said = "; ".join(response.status_string) or "without a reason"
+        if response.status == _WITH_MODIFICATIONS:  # no verifier accepts it
+            raise Retriable(f"{self.name} stamps something else than was asked for, granted with modifications: {said}")
+        if response.status != 0:
+            raise Retriable(f"{self.name} refuses to stamp: {said}")
         if response.tst_info.nonce != request.nonce:
             raise Retriable(f"{self.name} gave an answer to another request")
         return answer.body

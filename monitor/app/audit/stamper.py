@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from secrets import SystemRandom
 from typing import Protocol
 
 from monitor.audit.finding import Fault, Finding
@@ -15,6 +16,10 @@ from monitor.core.errors import MonitorError
 from monitor.store.audit.stamps import Stamps
 
 log = logging.getLogger(__name__)
+
+_WAITED = timedelta(days=30)  # for a block, before a receipt is given up
+_ASKED = 20  # receipts a round
+_any = SystemRandom()
 
 
 class Authority(Protocol):
@@ -51,10 +56,13 @@ class Stamper:
         given = []
         for authority in self.authorities:
             try:
-                given += self._complete(authority, now)
                 given += self._stamp(authority, now, at_once=at_once)
             except MonitorError as error:
                 log.warning("%s gave no time stamp: %s; trying again later", authority.name, error)
+            try:
+                given += self._complete(authority, now)
+            except MonitorError as error:
+                log.warning("the receipts of %s cannot be read: %s; trying again later", authority.name, error)
         return given
 
     def _stamp(self, authority: Authority, now: datetime, *, at_once: bool) -> list[Stamp]:
@@ -73,9 +81,15 @@ class Stamper:
 
     def _complete(self, authority: Authority, now: datetime) -> list[Stamp]:
         given = []
-        for stamp, note in self.stamps.incomplete(authority.name):
-            if self._fault(authority, stamp, note) is None and (token := authority.complete(stamp.token)) is not None:
-                given.append(self._kept(authority, stamp.size, token, self._statement(note), now))
+        incomplete = self.stamps.incomplete(authority.name, since=now - _WAITED)
+        waiting = [(stamp, note) for stamp, note in incomplete if self._fault(authority, stamp, note) is None]
+        # drawn, so that those that fail keep no other from being asked
+        for stamp, note in _any.sample(waiting, min(_ASKED, len(waiting))):
+            try:
+                if (token := authority.complete(stamp.token)) is not None:
+                    given.append(self._kept(authority, stamp.size, token, self._statement(note), now))
+            except MonitorError as error:
+                log.warning("the receipt of %s for %d leaves stays incomplete: %s", authority.name, stamp.size, error)
         return given
 
     def _kept(self, authority: Authority, size: int, token: bytes, content: bytes, now: datetime) -> Stamp:
@@ -120,7 +134,7 @@ def check_stamps(
     Without an authority's certificate its signature is not checked.
     """
     findings, clocks, counts = [], [], [0, 0]
-    trusted = {authority.name for authority in authorities if authority.trusted}
+    trusted = {(authority.name, authority.kind) for authority in authorities if authority.trusted}
     for stamp, note in stored:
         of = f"the time stamp of the checkpoint of {stamp.size} leaves by {stamp.witness}"
         fault = None if note is None else fault_of(stamp, note, keys, authorities)
@@ -128,7 +142,7 @@ def check_stamps(
             why = fault or "no such checkpoint is stored"
             findings.append(Finding(fault=Fault.WITNESS, sentence=f"{of} proves nothing: {why}"))
             continue
-        counts[stamp.witness in trusted] += 1
+        counts[(stamp.witness, stamp.kind) in trusted] += 1
         signed = signed_at(note, key_of(note, keys))
         if signed is not None and stamp.stamped_at is not None and stamp.stamped_at < signed:
             clocks.append(
@@ -169,7 +183,9 @@ def fault_of(stamp: Stamp, note: str, keys: Sequence[str], authorities: Sequence
         if read_token(stamp.kind, stamp.token, content) != (stamp.stamped_at, stamp.complete):
             return "the row contradicts it"
         for authority in authorities:
-            if authority.name == stamp.witness and authority.kind is stamp.kind:
+            if authority.name == stamp.witness:
+                if authority.kind is not stamp.kind:
+                    return f"{authority.name} gives none of the kind {stamp.kind}"
                 authority.check(stamp.token, content)
     except NotProved as error:
         return str(error)

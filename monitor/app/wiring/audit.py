@@ -112,7 +112,7 @@ class Auditing:
         """The configured authorities that time-stamp checkpoints.
 
         Raises:
-            WrongSettings: a URL is none, or the file of certificates cannot be read.
+            WrongSettings: a URL is none, two have the same host, or the file of certificates cannot be read.
         """
         from monitor.app.audit.authority import Calendar, TimestampAuthority
 
@@ -124,6 +124,11 @@ class Auditing:
             raise WrongSettings("MONITOR_AUDIT__TIMESTAMP_CA needs MONITOR_AUDIT__TIMESTAMP_URL")
         if audit.calendar_url is not None:
             found.append(Calendar(audit.calendar_url.get_secret_value()))
+        if len({authority.name for authority in found}) < len(found):
+            raise WrongSettings(
+                f"MONITOR_AUDIT__TIMESTAMP_URL and MONITOR_AUDIT__CALENDAR_URL both name {found[0].name}: time stamps "
+                "are stored by host, so these must be two"
+            )
         return found
 
     def stamper(self) -> Stamper | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, select
@@ -49,9 +50,10 @@ class Stamps:
         query = self._with_notes().ext(distinct_on(_s.witness)).order_by(_s.witness, _s.size.desc())
         return self._read(query if witness is None else query.where(_s.witness == witness))
 
-    def incomplete(self, witness: str) -> list[tuple[Stamp, str]]:
-        """Those of a witness that are not complete, oldest first."""
-        return self._read(self._with_notes().where(_s.witness == witness, ~_s.complete).order_by(_s.size))
+    def incomplete(self, witness: str, *, since: datetime) -> list[tuple[Stamp, str]]:
+        """Those of a witness that are not complete, of what it gave from `since` on, oldest first."""
+        wanted = (_s.witness == witness, ~_s.complete, _s.obtained_at >= since)
+        return self._read(self._with_notes().where(*wanted).order_by(_s.size))
 
     def all(self) -> list[tuple[Stamp, str | None]]:
         """Every one of them, in the order of their checkpoints; without a note where no such checkpoint is stored."""

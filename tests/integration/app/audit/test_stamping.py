@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from monitor.app.audit.authority import Calendar, TimestampAuthority
 from monitor.app.audit.stamper import Stamper, check_stamps, shown_stamps
+from monitor.app.wiring.audit import Auditing
 from monitor.audit import verifier as standalone
 from monitor.audit.stamp import StampKind
 from monitor.core.errors import WrongSettings
+from monitor.core.settings.load import Settings
 from monitor.store.audit.proofs import Proofs
 from monitor.store.audit.stamps import Stamps
 from monitor.store.audit.verify import verify
@@ -21,7 +24,7 @@ from tests.factories.answers import an_assessment, at
 from tests.rig.store.audit_trail import APP, Trail
 from tests.rig.store.keys import KEY, QUEUE_KEY
 from tests.servers.timestamps import ScriptedCalendar, an_authority, calendar_server, timestamp_server
-from tests.servers.webhook import BROKEN, HANG_UP, Answer
+from tests.servers.webhook import BROKEN, HANG_UP, Answer, http_server
 
 HOUR = timedelta(hours=1)
 
@@ -105,6 +108,16 @@ def test_an_answer_to_another_request_or_from_another_authority_is_not_kept(trai
     assert sizes(trail) == []
 
 
+def test_a_stamp_with_modifications_which_nobody_could_verify_is_not_kept(trail, authority, caplog):
+    def modified(request):
+        answer = authority.respond(request)
+        return replace(answer, body=answer.body.replace(b"\x02\x01\x00", b"\x02\x01\x01", 1))
+
+    with http_server(modified) as server:
+        assert a_stamper(trail, TimestampAuthority(server.url)).run(at(1)) == []
+    assert "granted with modifications" in caplog.text
+
+
 def test_a_receipt_is_completed_once_its_block_is_there(trail, tmp_path):
     calendar = ScriptedCalendar()
     with calendar_server(calendar) as server:
@@ -118,6 +131,23 @@ def test_a_receipt_is_completed_once_its_block_is_there(trail, tmp_path):
     code, said = audited(trail, tmp_path)
     assert code == 0
     assert "is older than the Bitcoin block 800000, if its Merkle root is" in said
+
+
+def test_a_receipt_that_cannot_be_completed_holds_up_no_other_stamp_and_is_given_up_in_the_end(trail, caplog):
+    calendar = ScriptedCalendar()
+    with calendar_server(calendar) as server:
+        stamper = a_stamper(trail, Calendar(server.url))
+        for id_, minute in (("b", 1), ("c", 62)):
+            stamper.run(at(minute))
+            grow(trail, id_)
+        calendar.broken = True
+        assert [stamp.size for stamp in stamper.run(at(123))] == [6]
+        assert caplog.text.count("stays incomplete") == 3
+        asked = len(server.requests)
+        stamper.run(at(123) + timedelta(days=29))
+        assert len(server.requests) == asked + 3
+        stamper.run(at(124) + timedelta(days=30))
+        assert len(server.requests) == asked + 3
 
 
 def test_an_auditor_sees_when_an_answer_was_known(trail, server, authority, tmp_path):
@@ -189,6 +219,23 @@ def test_a_stamp_that_somebody_put_into_the_database_proves_nothing_and_hides_no
     assert check_stamps(Stamps(trail.engine).all(), [KEY], [ours]).findings == ()
 
 
+def test_a_stored_stamp_of_another_kind_neither_counts_nor_keeps_the_authority_from_being_asked(
+    trail, server, authority, rows
+):
+    ours, forger = TimestampAuthority(server.url, authority.ca), ScriptedCalendar()
+    with calendar_server(forger) as elsewhere:
+        a_stamper(trail, Calendar(elsewhere.url)).run(at(1))
+    rows(f"UPDATE audit_stamp SET witness = '{ours.name}'")
+    checked = check_stamps(Stamps(trail.engine).all(), [KEY], [ours])
+    assert ([one.sentence.partition("proves nothing")[2] for one in checked.findings], checked.checked) == (
+        [f": {ours.name} gives none of the kind opentimestamps"],
+        0,
+    )
+    assert [stamp.kind for stamp in a_stamper(trail, ours).run(at(2))] == [StampKind.TIMESTAMP]
+    checked = check_stamps(Stamps(trail.engine).all(), [KEY], [ours])
+    assert (checked.findings, checked.checked) == ((), 1)
+
+
 def test_a_time_stamp_is_shown_as_checked_only_where_its_own_authority_is_trusted(trail, server, authority):
     ours, untrusted = TimestampAuthority(server.url, authority.ca), TimestampAuthority(server.url)
     elsewhere = TimestampAuthority("https://tsa.example", authority.ca)
@@ -214,3 +261,9 @@ def test_wrong_settings_are_named_at_once(tmp_path):
             TimestampAuthority("https://tsa.example", path)
     with pytest.raises(WrongSettings, match="MONITOR_AUDIT__TIMESTAMP_URL"):
         TimestampAuthority("tsa.example")
+
+
+def test_two_authorities_with_one_host_are_refused(trail):
+    audit = {"timestamp_url": "https://its.example/tsa", "calendar_url": "https://its.example/calendar"}
+    with pytest.raises(WrongSettings, match=r"both name its\.example"):
+        Auditing(Settings(audit=audit), lambda: trail.engine).authorities()
