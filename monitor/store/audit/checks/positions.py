@@ -108,7 +108,9 @@ def check_positions(
 
 def state_gaps(engine: Engine, *, by: str, now: datetime) -> int:
     """Queues for each gap that nobody stated it; returns how many there are. May raise `Retriable`."""
-    with retriable(), engine.begin() as connection:
+    # a statement that is sealed meanwhile must be in one of the two places where it is looked for
+    snapshots = engine.execution_options(isolation_level="REPEATABLE READ")
+    with retriable(), snapshots.begin() as connection:
         found = check_positions(connection, known_queue_key(connection), None, Accounts()).covered
         gaps = [(its, *gap) for its in found for gap in its.gaps]
         for its, first, end in gaps:
@@ -182,7 +184,9 @@ def _in_no_leaf(partition: Partition, stated: Runs, sealed: Runs) -> Iterator[Fi
         if before <= 0 < missing:
             since = at
         elif missing <= 0 < before:
-            sentence = f"{_named(*partition, since, at)} stored, and no leaf holds it: it was taken out of the queue"
+            it, was = ("it", "it was") if at == since + 1 else ("them", "they were")
+            stored = f"{_named(*partition, since, at)} stored"
+            sentence = f"{stored}, and no leaf holds {it}: {was} taken out of the queue"
             yield Finding(fault=Fault.POSITIONS, sentence=sentence)
 
 
@@ -215,7 +219,8 @@ def _never_stored(
 
 def _gap(covered: CoveredPartition, first: int, end: int) -> Finding:
     by = f"{_named(covered.topic, covered.partition, first, end)} passed over by the group {covered.group}"
-    return Finding(fault=Fault.POSITIONS, sentence=f"{by}: no sealed statement says what became of that")
+    it = "it" if end == first + 1 else "them"
+    return Finding(fault=Fault.POSITIONS, sentence=f"{by}: no sealed statement says what became of {it}")
 
 
 def _named(topic: str, partition: int, first: int, end: int) -> str:

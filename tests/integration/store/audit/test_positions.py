@@ -9,7 +9,9 @@ from sqlalchemy import text
 
 from monitor.audit.finding import Fault
 from monitor.core.message import Offset, Position, Skip
-from monitor.store.audit.checks.positions import state_gaps
+from monitor.store.audit import statements
+from monitor.store.audit.acts import act_body
+from monitor.store.audit.checks.positions import _in_no_leaf, state_gaps
 from monitor.store.audit.verify import verify
 from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter, settle
 from monitor.store.interaction.writer import Writer
@@ -137,7 +139,7 @@ def test_who_moves_the_stored_offset_on_leaves_a_gap_that_stays(trail, reader, r
     trail.turn()
     sentence = (
         "offsets 17 to 19 of answers/3 were passed over by the group monitor: no sealed statement says what became of "
-        "that"
+        "them"
     )
     assert findings(trail) == [(Fault.POSITIONS, sentence)]
 
@@ -205,6 +207,25 @@ def test_a_gap_of_an_earlier_release_is_accounted_for_by_name_and_shown_ever_aft
     assert found.findings == ()
     assert found.covered[0].unstated == [(17, 20, "ada", NOON.isoformat())]
     assert state_gaps(trail.engine, by="ada", now=NOON) == 0
+
+
+def test_a_statement_that_is_sealed_while_gaps_are_looked_for_is_no_gap(trail, reader, monkeypatch):
+    reader.read(17, 20, told(17), told(18), told(19))
+
+    def sealed_meanwhile(body):
+        monkeypatch.undo()
+        trail.turn()
+        return act_body(body)
+
+    monkeypatch.setattr(statements, "act_body", sealed_meanwhile)
+    assert state_gaps(trail.engine, by="ada", now=NOON) == 0
+    assert findings(trail) == []
+
+
+def test_offsets_are_named_in_the_plural_where_no_leaf_holds_several():
+    (finding,) = _in_no_leaf(("answers", 3), [(5, 9)], [])
+    said = "offsets 5 to 9 of answers/3 were stored, and no leaf holds them: they were taken out of the queue"
+    assert finding.sentence == said
 
 
 def test_retries_second_groups_new_topics_and_what_the_broker_lost_are_no_gaps(trail, reader):
