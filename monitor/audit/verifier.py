@@ -39,7 +39,7 @@ import tempfile
 import zipfile
 import zlib
 from base64 import b64decode, b64encode
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -913,16 +913,17 @@ class Verifier:
             self.faults.append(f"{of} belongs to the app {record['app']!r}, not to {app!r}")
         size, root = self.heads[-1] if self.heads else (0, b"")
         leaf = hashlib.sha256(b"\x00" + body.encode()).digest()
-        if not included(index, size, leaf, root, hashes(entry["proof"])):
+        proved = included(index, size, leaf, root, hashes(entry["proof"]))
+        if not proved:
             self.faults.append(f"{of} is not proved: the record or its proof was changed, or it is from another log")
-        self._remember(index, record)
+        self._remember(index, record, proved=proved)
         self.times.see(of, index, record)
         if len(self.first) < SHOWN:
             values = {name: opening["value"] for name, opening in (disclosed or {}).items()}
             self.first.append((index, json.loads(body), values))
         self._check_disclosed(of, record.get("committed", {}), disclosed)
 
-    def _remember(self, index: int, record: Any) -> None:
+    def _remember(self, index: int, record: Any, *, proved: bool) -> None:
         """Keeps what later checks, the page and the summary need of a record."""
         if record["kind"] == "profile":
             self.definitions.setdefault(record["id"], set()).add(record["body"]["definition"])
@@ -937,7 +938,7 @@ class Verifier:
             self.positions.setdefault(partition, set()).add(record["source_offset"])
         if record["kind"] == POSITIONS and "files" in record["body"]:
             self.replays.append(record["body"])
-        elif record["kind"] == POSITIONS:
+        elif record["kind"] == POSITIONS and proved:
             body = record["body"]
             reading = (body["group"], body["topic"], body["partition"], body["topic_id"])
             self.statements.setdefault(reading, []).append(body)
@@ -946,13 +947,12 @@ class Verifier:
         """Names gaps between statements, and offsets that were stored and are not in the export."""
         about = self.manifest["about"]
         for (group, topic, partition, _), bodies in sorted(self.statements.items()):
-            reached = None
+            reached, known = None, sorted(self.positions.get((topic, partition), ()))
             for body in sorted(bodies, key=lambda its: (its["first"], its["next"])):
                 if reached is not None and body["first"] > reached:
                     gap = offsets_of(topic, partition, reached, body["first"] - 1)
                     self.faults.append(f"{gap}: no statement says what became of that, as the group {group} reads it")
                 reached = body["next"] if reached is None else max(reached, body["next"])
-                known = self.positions.get((topic, partition), set())
                 for its in body.get("stored", ()):
                     missing = [run for low, high in its["offsets"] for run in absent(low, high, known)]
                     if about["app"] not in (None, its["app"]) or not missing:
@@ -1157,17 +1157,14 @@ def offsets_of(topic: str, partition: int, first: int, last: int) -> str:
     return f"{named} of {topic}/{partition}"
 
 
-def absent(first: int, last: int, known: set[int]) -> list[tuple[int, int]]:
-    """The runs of offsets from `first` to `last` that are not known."""
+def absent(first: int, last: int, known: Sequence[int]) -> list[tuple[int, int]]:
+    """The runs of offsets from `first` to `last` that are not known; `known` ascends, with nothing in it twice."""
     runs: list[tuple[int, int]] = []
-    for offset in range(first, last + 1):
-        if offset in known:
-            continue
-        if runs and runs[-1][1] == offset - 1:
-            runs[-1] = (runs[-1][0], offset)
-        else:
-            runs.append((offset, offset))
-    return runs
+    for offset in known[bisect_left(known, first) : bisect_right(known, last)]:
+        if offset > first:
+            runs.append((first, offset - 1))
+        first = offset + 1
+    return [*runs, (first, last)] if first <= last else runs
 
 
 def instants_within(about: Any, its: Any) -> bool:

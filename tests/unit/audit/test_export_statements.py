@@ -96,6 +96,13 @@ def test_a_record_or_statement_that_was_left_out_is_named(verify, without, said)
     assert (code, f"fault: {said}" in found) == (1, True), found
 
 
+def test_a_statement_of_more_offsets_than_anybody_could_count_is_checked_at_once(verify):
+    most = 9 * 10**15
+    endless = a_statement(9, most + 1, ("support-bot", [[9, most]], 3, 4))
+    code, said = verify(exported(without=[7], records=[*RECORDS, endless]))
+    assert (code, f"offsets 9 to {most} of answers/0: stored for support-bot" in said) == (1, True), said
+
+
 def test_an_export_of_one_app_needs_the_answers_of_no_other(verify):
     code, said = verify(exported(without=[4, 7], about=ABOUT))
     assert (code, "fault" in said) == (0, False), said
