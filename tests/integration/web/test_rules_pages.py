@@ -8,6 +8,7 @@ from threading import Event
 import pytest
 
 from monitor.alert.rules.file import read_rules
+from monitor.app.backtest import Rehearsed
 from monitor.core.errors import WrongSettings
 from monitor.store.alert.rules_versions import RulesVersions
 from monitor.store.audit.verify import verify
@@ -26,6 +27,18 @@ rules:
     severity: critical
 """
 LENIENT = TEXT.replace("0.3", "0.9")
+
+
+@pytest.fixture(autouse=True)
+def _quick(request, monkeypatch):
+    """Rules are tried on what is stored, which takes a second or two, only where a test asks for it by `tried`."""
+    if "tried" not in request.fixturenames:
+        monkeypatch.setattr("monitor.app.rules.on_history", lambda rule, past, span: Rehearsed(rule=rule))
+
+
+@pytest.fixture
+def tried():
+    """The back-test is that of the program."""
 
 
 @pytest.fixture
@@ -69,6 +82,7 @@ def texts_of(page):
     return re.sub("<[^>]+>", " ", page)
 
 
+@pytest.mark.usefixtures("tried")
 def test_a_text_is_checked_tried_saved_and_in_force(admin, writer, rows):
     writer.write(
         a_batch(*(an_assessment(id=f"q-{n}", occurred_at=at(-60), verdict="self_generated") for n in range(9)))
