@@ -33,7 +33,7 @@ LENIENT = TEXT.replace("0.3", "0.9")
 def _quick(request, monkeypatch):
     """Rules are tried on what is stored, which takes a second or two, only where a test asks for it by `tried`."""
     if "tried" not in request.fixturenames:
-        monkeypatch.setattr("monitor.app.rules.on_history", lambda rule, past, span: Rehearsed(rule=rule))
+        monkeypatch.setattr("monitor.app.rules.on_history", lambda rule, *_: Rehearsed(rule=rule))
 
 
 @pytest.fixture
