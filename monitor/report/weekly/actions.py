@@ -181,7 +181,9 @@ def _who(one: Item) -> str:
 
 def _outage(one: Item) -> str:
     start, end = (datetime.fromisoformat(one[name]) for name in ("start", "end"))
-    lasted = plural(max(1, round((end - start) / timedelta(hours=1))), "hour")
+    length = end - start
+    unit = "minute" if length < timedelta(minutes=90) else "hour"
+    lasted = plural(max(1, round(length / timedelta(**{f"{unit}s": 1}))), unit)
     until = f"{end:%H:%M} UTC" if start.date() == end.date() else shown_moment(end)
     span = f"for about {lasted}, from {start:%A} {shown_moment(start)} to {until}"
     this, bad, otherwise = one["this"], one["negative"]["count"], percent(one["otherwise"]["share"])

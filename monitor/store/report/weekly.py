@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -229,12 +230,18 @@ def _timed(connection: Connection, app: str, week: Week, about: Candidate, q: fl
         return Finding(about=about, q=q)
     around = minutes(connection, app, week, about)
     first, last = refined(around, about)
+    inside = [each for each in around if first <= each.minute < last]
+    matching, total = sum(each.matching for each in inside), sum(each.answers for each in inside)
+    outside = about.total + about.total_outside - total
+    if total and outside:  # the counts are of the minutes that are named, and not of whole hours
+        missed = about.matching + about.matching_outside - matching
+        about = replace(about, matching=matching, total=total, matching_outside=missed, total_outside=outside)
     return Finding(
         about=about,
         q=q,
         start=week.trend_start + timedelta(minutes=first),
         end=week.trend_start + timedelta(minutes=last),
-        negative=sum(m.negative for m in around if about.start <= m.minute // 60 < about.end),
+        negative=sum(each.negative for each in inside),
     )
 
 

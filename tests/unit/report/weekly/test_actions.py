@@ -54,10 +54,10 @@ def no_link(_app: str, _id: str) -> None:
     return None
 
 
-def reported(*abouts, q=1e-6, **over):
+def reported(*abouts, q=1e-6, lasting=timedelta(hours=9), **over):
     start = WEEK.start + timedelta(days=2, hours=8, minutes=3)
     items = tuple(
-        Finding(about=about, q=q, start=start, end=start + timedelta(hours=9), negative=24)
+        Finding(about=about, q=q, start=start, end=start + lasting, negative=24)
         if isinstance(about, Outage)
         else Finding(about=about, q=q)
         for about in abouts
@@ -80,6 +80,15 @@ def test_each_finding_is_one_sentence_and_the_costliest_comes_first():
         "Prompt version v2 refuses more than its peers in these 4 weeks: 20.0 % of its answers against 2.5 %."
     )
     assert found[0].sure == "Very sure (q < 0.001); about 80 more bad answers this week."
+
+
+@pytest.mark.parametrize(
+    ("lasting", "said"),
+    [(timedelta(minutes=4), "4 minutes"), (timedelta(minutes=1), "1 minute"), (timedelta(minutes=100), "2 hours")],
+)
+def test_a_short_outage_is_told_in_minutes(lasting, said):
+    (action,) = actions(reported(OUTAGE, lasting=lasting))
+    assert f"for about {said}, from Wednesday" in action.text
 
 
 def test_a_rise_of_this_week_alone_is_said_so():
