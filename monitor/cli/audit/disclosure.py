@@ -112,7 +112,6 @@ def export(
         since = _FIRST_TIME if start is None else point_in_time(start, "--from")
         until = now + timedelta(days=1) if end is None else point_in_time(end, "--to")
         proofs = Proofs(application.engine)
-        waiting = proofs.status().waiting
         answers = answers_with(application.engine, exact, app=app_name, start=since, end=until) if exact else None
         if answers == []:
             typer.echo("no stored answer has that; erased and removed ones are found by their id alone", err=True)
@@ -145,9 +144,6 @@ def export(
     differs: Any = manifest["differs"]
     check = f"python3 -m zipfile -e {output.name} export && python3 export/verify.py {output.name} --key '{key}'"
     typer.echo(f"{counts['records']} records in {output}; check it with: {check}")
-    if waiting:
-        said = "row waits" if waiting == 1 else "rows wait"
-        typer.echo(f"{waiting} {said} to be sealed and cannot be in it yet: `monitor audit seal`", err=True)
     for record in differs[:_SHOWN]:
         _print_differing(record["index"], f"{record['app']}/{record['id']}", record["how"])
     if len(differs) > _SHOWN:
