@@ -51,7 +51,7 @@ def read(name: str) -> list[Labelled]:
         value = json.dumps(row).encode()
         at = Position(topic=name, partition=0, offset=place)
         messages.append(Message(value=value, position=at, received_at=now, size=len(value)))
-    interactions, dead = Decoder(app=name).decode_batch(messages)
+    interactions, dead, _ = Decoder(app=name).decode_batch(messages)
     if dead:
         raise SystemExit(f"{name}: {dead[0].path} {dead[0].problem}")
     return [

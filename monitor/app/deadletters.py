@@ -70,7 +70,7 @@ def retry(
 
     def one_page(ids: Sequence[int]) -> None:
         tried = again(lambda: letters.open_letters(ids))
-        interactions, invalid = decode(letter.message for letter in tried)
+        interactions, invalid, _ = decode(letter.message for letter in tried)
         assessments = again(lambda: assess(interactions)) if interactions else []
         alive, dead = _matched(tried, assessments, invalid)
         counts.update(again(lambda: settle(store, alive, dead, application.now())))

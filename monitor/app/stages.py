@@ -16,12 +16,13 @@ from typing import Generic, TypeVar
 
 from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fenced, MonitorError, OutOfReach
-from monitor.core.message import DeadLetter, Message, Offset
+from monitor.core.message import Message, Offset
 from monitor.core.model import Assessment, Interaction
 from monitor.core.ports import Source, Store
 from monitor.core.retry import Interrupted, Retry
+from monitor.ingest.decode import Decoded
 
-Decode = Callable[[Sequence[Message]], tuple[list[Interaction], list[DeadLetter]]]
+Decode = Callable[[Sequence[Message]], Decoded]
 Assess = Callable[[Sequence[Interaction]], list[Assessment]]
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -59,10 +60,9 @@ class _Handover(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Decoded:
+class _Fetched:
     received: int
-    interactions: list[Interaction]
-    dead_letters: list[DeadLetter]
+    decoded: Decoded
     offsets: tuple[Offset, ...]
 
 
@@ -108,9 +108,9 @@ class _Run:
         self._polling = Event()  # a call of `poll` is running
         self._abandoned = Event()  # … and nothing waits for it any more
         self._ended = Event()  # everything is written, or nothing more will be
-        self._in_hand: _Decoded | None = None  # what is being assessed
+        self._in_hand: _Fetched | None = None  # what is being assessed
         self._failures: list[BaseException] = []
-        self._decoded: _Handover[_Decoded] = _Handover(self._aborted)
+        self._decoded: _Handover[_Fetched] = _Handover(self._aborted)
         self._assessed: _Handover[Batch] = _Handover(self._aborted)
         self._fetching = self._thread(self._fetch)
         self._total = Tally()
@@ -159,11 +159,9 @@ class _Run:
                 break
             offsets = tuple(stages.source.offsets())
             if messages or offsets:
-                interactions, dead_letters = stages.decode(messages)
+                decoded = stages.decode(messages)
                 self._decoded.put(
-                    _Decoded(
-                        received=len(messages), interactions=interactions, dead_letters=dead_letters, offsets=offsets
-                    ),
+                    _Fetched(received=len(messages) - len(decoded.collected), decoded=decoded, offsets=offsets),
                     meanwhile=stages.source.hold,
                 )
         self._decoded.put(None)
@@ -194,7 +192,7 @@ class _Run:
         stages = self._stages
         patience = stages.set_aside_after
         while (item := self._decoded.get()) is not None:
-            interactions = item.interactions
+            interactions = [one for one in item.decoded.interactions if one.unscored is None]
             self._in_hand = item
             assessments: list[Assessment] | None = []
             if interactions:
@@ -202,10 +200,12 @@ class _Run:
                 patience = 0.0 if assessments is None else stages.set_aside_after
             batch = Batch(
                 assessments=tuple(assessments or ()),
-                dead_letters=tuple(item.dead_letters),
+                dead_letters=tuple(item.decoded.dead_letters),
                 received=item.received,
                 offsets=item.offsets,
                 pending=tuple(interactions) if assessments is None else (),
+                unscored=tuple(one for one in item.decoded.interactions if one.unscored is not None),
+                collected=tuple(item.decoded.collected),
             )
             self._in_hand = None
             self._assessed.put(batch)

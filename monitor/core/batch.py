@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from monitor.core.message import DeadLetter, Offset
 from monitor.core.model import Assessment, Interaction
+from monitor.core.trace import Collected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
     """What one transaction stores. `received` counts the messages, and `offsets` say how far the source was read.
 
-    `pending` are interactions that cannot be assessed for now.
+    `pending` are interactions that cannot be assessed for now, `unscored` those that never can.
     """
 
     assessments: tuple[Assessment, ...]
@@ -20,6 +21,8 @@ class Batch:
     received: int
     offsets: tuple[Offset, ...] = ()
     pending: tuple[Interaction, ...] = ()
+    unscored: tuple[Interaction, ...] = ()
+    collected: tuple[Collected, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

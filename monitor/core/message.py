@@ -105,7 +105,8 @@ class Message:
 
     For Kafka the time of receipt is the record's timestamp, unless that is in the future.
     `size` is the full length in bytes; if it exceeds `len(value)`, the source cut the value at its limit.
-    `unreadable` says why the source could not read the message; `value` is empty then.
+    `unreadable` says why the source could not read the message; `value` is empty then. Only our own inbox sets
+    `revises`: the event replaces the interaction of its id.
     """
 
     value: bytes
@@ -115,6 +116,7 @@ class Message:
     key: bytes | None = None
     size: int
     unreadable: str | None = None
+    revises: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

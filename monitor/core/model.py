@@ -51,6 +51,16 @@ class Reason(StrEnum):
     REFUSAL_WORDING = "refusal_wording"
 
 
+class Unscored(StrEnum):
+    """Why a turn of a chatbot is stored without scores and verdict."""
+
+    CALL_FAILED = "call_failed"  # the model call failed, so there is no answer
+    CONTENT_REDACTED = "content_redacted"  # question, answer or documents were redacted before they were sent
+    CONTENT_NOT_CAPTURED = "content_not_captured"  # the instrumentation is set to send no texts
+    NO_RETRIEVAL = "no_retrieval"  # the chatbot answered without looking anything up
+    NO_DOCUMENT_TEXT = "no_document_text"  # ids of documents are known, their texts are not
+
+
 class Origin(StrEnum):
     """Who supplied the supporting documents."""
 
@@ -133,7 +143,8 @@ class Interaction:
     """One question with its answer, as the chatbot logged it.
 
     `supporting_documents` is None if the generator was not asked, and empty if it named none.
-    `occurred_at` is timezone-aware UTC.
+    `occurred_at` is timezone-aware UTC. If it is `unscored`, texts that are not known are empty. One that `revises`
+    replaces the stored interaction of its id, because more of its trace has arrived.
     """
 
     id: str
@@ -158,6 +169,8 @@ class Interaction:
     marks: frozenset[Mark] = frozenset()
     position: Position | None = None  # of the message that carried it
     feedback: tuple[Feedback, ...] = ()  # on this and earlier interactions of the app, kept apart from all else
+    unscored: Unscored | None = None
+    revises: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

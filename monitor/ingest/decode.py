@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.message import DeadLetter, Message
 from monitor.core.model import Interaction, Mark
+from monitor.core.trace import Collected
 from monitor.ingest.dialects import DIALECTS
 from monitor.ingest.dialects.dialect import Context, Dialect, Headers
 from monitor.ingest.parse import JsonObject, parse_object
@@ -15,6 +18,14 @@ from monitor.privacy.redaction.redactor import Redactor
 AUTO = "auto"
 _REPLACED = frozenset({Mark.TEXT_REPLACED})
 _NO_MARKS: frozenset[Mark] = frozenset()
+
+
+class Decoded(NamedTuple):
+    """What messages hold, each in the order of its messages; every message is in one of the three."""
+
+    interactions: list[Interaction]
+    dead_letters: list[DeadLetter]
+    collected: list[Collected]
 
 
 class Decoder:
@@ -42,11 +53,11 @@ class Decoder:
         self._max_text_chars = max_text_chars
         self._max_documents = max_documents
 
-    def decode(self, message: Message) -> Interaction:
-        """The interaction that a message describes.
+    def decode(self, message: Message) -> Interaction | Collected:
+        """The interaction that a message describes, or what it holds instead, in a dialect of several turns or spans.
 
         Raises:
-            InvalidMessage: it does not describe one; the path names the first offending field.
+            InvalidMessage: it is not of the dialect; the path names the first offending field.
         """
         if message.unreadable is not None:
             raise InvalidMessage("$", message.unreadable)
@@ -55,8 +66,15 @@ class Decoder:
             raise InvalidMessage("$", f"is {size:,} bytes long; the limit is {self._max_message_bytes:,}")
         if size > len(message.value):
             raise InvalidMessage("$", f"was cut: only {len(message.value):,} of its {size:,} bytes arrived")
+        if self._dialect is not None and self._dialect.read_bytes is not None:
+            return self._dialect.read_bytes(message.value, self._context(message, _NO_MARKS))
         event, replaced = parse_object(message.value)
-        context = Context(
+        context = self._context(message, _REPLACED if replaced else _NO_MARKS)
+        dialect = self._dialect or _announced(message.headers) or _recognised(event, DIALECTS)
+        return dialect.read(event, context)
+
+    def _context(self, message: Message, marks: frozenset[Mark]) -> Context:
+        return Context(
             app=self._app,
             environment=self._environment,
             received_at=message.received_at,
@@ -65,16 +83,13 @@ class Decoder:
             read_data=self._read_data,
             headers=message.headers,
             position=message.position,
-            marks=_REPLACED if replaced else _NO_MARKS,
+            marks=marks,
         )
-        dialect = self._dialect or _announced(message.headers) or _recognised(event, DIALECTS)
-        return dialect.read(event, context)
 
-    def decode_batch(self, messages: Iterable[Message]) -> tuple[list[Interaction], list[DeadLetter]]:
-        """Interactions and dead letters, each in the order of their messages; every message is in one of the two."""
+    def decode_batch(self, messages: Iterable[Message]) -> Decoded:
         return _decoded(messages, self.decode)
 
-    def _read_data(self, event: JsonObject, context: Context) -> Interaction:
+    def _read_data(self, event: JsonObject, context: Context) -> Interaction | Collected:
         return _recognised(event, self._data_dialects).read(event, context)
 
 
@@ -89,26 +104,29 @@ class TopicDecoder:
         self._by_topic = by_topic
         self._redactor = redactor
 
-    def decode_batch(self, messages: Iterable[Message]) -> tuple[list[Interaction], list[DeadLetter]]:
-        """As `Decoder.decode_batch`."""
+    def decode_batch(self, messages: Iterable[Message]) -> Decoded:
         read = _decoded(messages, lambda m: self._by_topic.get(m.position.topic, self._decoder).decode(m))
         if self._redactor is None:
             return read
-        interactions, dead_letters = read
-        return list(map(self._redactor.interaction, interactions)), list(map(self._redactor.dead_letter, dead_letters))
+        return read._replace(
+            interactions=list(map(self._redactor.interaction, read.interactions)),
+            dead_letters=list(map(self._redactor.dead_letter, read.dead_letters)),
+        )
 
 
-def _decoded(
-    messages: Iterable[Message], decode: Callable[[Message], Interaction]
-) -> tuple[list[Interaction], list[DeadLetter]]:
-    interactions: list[Interaction] = []
-    dead_letters: list[DeadLetter] = []
+def _decoded(messages: Iterable[Message], decode: Callable[[Message], Interaction | Collected]) -> Decoded:
+    decoded = Decoded([], [], [])
     for message in messages:
         try:
-            interactions.append(decode(message))
+            read = decode(message)
         except InvalidMessage as error:
-            dead_letters.append(DeadLetter(message=message, path=error.path, problem=error.problem))
-    return interactions, dead_letters
+            decoded.dead_letters.append(DeadLetter(message=message, path=error.path, problem=error.problem))
+            continue
+        if isinstance(read, Collected):
+            decoded.collected.append(read)
+        else:
+            decoded.interactions.append(replace(read, revises=True) if message.revises else read)
+    return decoded
 
 
 def _named(name: str) -> Dialect:

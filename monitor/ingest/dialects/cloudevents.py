@@ -18,6 +18,7 @@ from pydantic import Field
 from monitor.core.assessment_json import storable
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Interaction, Json, Mark
+from monitor.core.trace import Collected
 from monitor.ingest.dialects.dialect import (
     Context,
     Dialect,
@@ -52,7 +53,7 @@ def announced(headers: Headers) -> bool:
     return _in_structured_mode(headers) or _in_binary_mode(headers)
 
 
-def read(event: JsonObject, context: Context) -> Interaction:
+def read(event: JsonObject, context: Context) -> Interaction | Collected:
     """The interaction in a CloudEvent: structured if the event or the content type says so, binary otherwise.
 
     Raises:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 from monitor.core.errors import InvalidMessage
 from monitor.core.message import Position
 from monitor.core.model import Interaction, Json, Mark
+from monitor.core.trace import Collected
 from monitor.ingest.parse import JsonObject, kind, path_of, shown
 from monitor.ingest.times import instant, out_of_range
 
@@ -32,7 +33,7 @@ class Context:
     received_at: datetime
     max_text_chars: int
     max_documents: int
-    read_data: Callable[[JsonObject, Context], Interaction]
+    read_data: Callable[[JsonObject, Context], Interaction | Collected]
     headers: Headers = ()
     position: Position | None = None
     id: str | None = None
@@ -47,14 +48,16 @@ class Dialect:
     """A form of events.
 
     An event that has every field of `signs` is taken to be in it, and so is a message whose headers `announced` knows.
-    `read` raises InvalidMessage with a path into the event. An `envelope` holds another dialect's event.
+    `read` raises InvalidMessage with a path into the event, as does `read_bytes`, for messages that are
+    not JSON. An `envelope` holds another dialect's event.
     """
 
     name: str
     signs: frozenset[str]
-    read: Callable[[JsonObject, Context], Interaction]
+    read: Callable[[JsonObject, Context], Interaction | Collected]
     announced: Callable[[Headers], bool] = lambda _headers: False
     envelope: bool = False
+    read_bytes: Callable[[bytes, Context], Interaction | Collected] | None = None
 
 
 class Event(BaseModel):

@@ -14,6 +14,7 @@ from monitor.core.assessment_json import encode, rejection
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.message import DeadLetter, Message
 from monitor.core.model import Interaction, Verdict
+from monitor.ingest.decode import Decoded
 from monitor.ingest.files import FileSource
 from monitor.ingest.parse import JsonObject, kind, parse_object, shown
 from monitor.review.export import group_of
@@ -21,7 +22,7 @@ from monitor.review.export import group_of
 SHOWN = 10  # bad lines listed in the error
 _MESSAGES, _BYTES, _SECONDS = 1_000, 64 * 2**20, 1.0  # at most, for one poll
 
-DecodeBatch: TypeAlias = Callable[[Iterable[Message]], tuple[list[Interaction], list[DeadLetter]]]
+DecodeBatch: TypeAlias = Callable[[Iterable[Message]], Decoded]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +111,7 @@ def data_hash(labelled: Sequence[Labelled]) -> str:
 
 
 def _labelled(message: Message, decode: DecodeBatch) -> Labelled:
-    interactions, dead = decode([message])
+    interactions, dead, _ = decode([message])
     for letter in dead:
         raise InvalidMessage(letter.path, letter.problem)
     event, _ = parse_object(message.value)

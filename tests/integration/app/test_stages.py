@@ -12,6 +12,7 @@ from monitor.core.batch import Tally
 from monitor.core.errors import Fatal, Fenced, InvalidMessage, OutOfReach, Retriable
 from monitor.core.message import DeadLetter, Offset
 from monitor.core.retry import Retry
+from monitor.ingest.decode import Decoded
 from monitor.simulate.fakes.flow import MemoryStore
 from tests.factories.answers import a_message, an_assessment, an_interaction
 
@@ -81,13 +82,13 @@ delays: list[float] = []
 
 
 def decode(messages):
-    interactions, dead = [], []
+    interactions, dead, collected = [], [], []
     for message in messages:
         if int(message.value) % 7 == 6:
             dead.append(DeadLetter(message=message, path="$", problem="ends in six of seven"))
         else:
             interactions.append(an_interaction(id=message.value.decode()))
-    return interactions, dead
+    return Decoded(interactions, dead, collected)
 
 
 def assess(interactions):
@@ -143,7 +144,7 @@ def test_a_batch_of_dead_letters_alone_is_stored_without_assessing():
     source, store = ListSource(1), MemoryStore()
 
     def none(messages):
-        return [], [DeadLetter(message=message, path="$", problem="no") for message in messages]
+        return Decoded([], [DeadLetter(message=message, path="$", problem="no") for message in messages], [])
 
     def never(_interactions):
         raise AssertionError

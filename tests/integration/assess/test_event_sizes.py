@@ -68,7 +68,7 @@ def through() -> Callable[[bytes], None]:
     decoder = TopicDecoder(Decoder(), {}, redactor(set(PersonalData), ["DE", "US"]))
 
     def all_the_way(event: bytes) -> None:
-        interactions, dead = decoder.decode_batch([a_message(event)])
+        interactions, dead, _ = decoder.decode_batch([a_message(event)])
         assert not dead
         for assessment in pipeline.assess(interactions):
             interaction_row(assessment.interaction, NOON)

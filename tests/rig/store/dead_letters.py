@@ -38,7 +38,7 @@ def consume(writer, log, *, first=0, expected=None, partition=0, decoder=STRICT)
         for n, value in enumerate(log, first)
         if isinstance(value, bytes)
     ]
-    interactions, dead = decoder.decode_batch(messages)
+    interactions, dead, _ = decoder.decode_batch(messages)
     offset = Offset(
         topic=TOPIC,
         partition=partition,
@@ -55,7 +55,7 @@ def consume(writer, log, *, first=0, expected=None, partition=0, decoder=STRICT)
 def retried(writer, letters, ids, decoder=TODAY):
     """One batch of a retry, as `monitor.app.deadletters` puts it together."""
     found = letters.open_letters(ids)
-    interactions, dead = decoder.decode_batch([letter.message for letter in found])
+    interactions, dead, _ = decoder.decode_batch([letter.message for letter in found])
     why = {id(d.message): d for d in dead}
     alive = [letter for letter in found if id(letter.message) not in why]
     still = [(letter, why[id(letter.message)]) for letter in found if id(letter.message) in why]

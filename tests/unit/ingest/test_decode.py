@@ -114,7 +114,7 @@ def test_a_batch_is_parted_and_keeps_its_order():
         a_message(raw(native(id="b"))),
         a_message(raw(native(answer=None))),
     ]
-    interactions, dead = Decoder().decode_batch(messages)
+    interactions, dead, _ = Decoder().decode_batch(messages)
     assert [interaction.id for interaction in interactions] == ["a", "b"]
     assert dead == [
         DeadLetter(
@@ -156,7 +156,7 @@ HEADERS = st.lists(
 
 def either_or_invalid(value, headers=(), dialect="auto"):
     """Decodes, and checks that all text of what came out can be stored. Any other exception is a failure."""
-    interactions, dead = Decoder(dialect=dialect).decode_batch([a_message(value, headers=headers)])
+    interactions, dead, _ = Decoder(dialect=dialect).decode_batch([a_message(value, headers=headers)])
     for letter in dead:
         (letter.path + letter.problem).encode()
         assert "\x00" not in letter.path + letter.problem

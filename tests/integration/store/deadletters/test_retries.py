@@ -127,7 +127,7 @@ def test_a_retry_that_ends_before_its_commit_has_changed_nothing(writer, letters
 def test_a_retry_whose_commit_was_not_heard_of_settles_nothing_twice(writer, letters, engine):
     consume(writer, [mendable("1")])
     (letter,) = letters.open_letters(ids_of(letters))
-    (interaction,), _ = TODAY.decode_batch([letter.message])
+    (interaction,), _, _ = TODAY.decode_batch([letter.message])
     alive = [(letter, *assessed([interaction]))]
     assert settle(writer, alive, [], NOON) == {"assessed": 1, "dead": 0}
     assert settle(writer, alive, [], NOON) == {"dead": 0}

@@ -19,7 +19,7 @@ WEEK = (NOON - timedelta(days=7), NOON + timedelta(days=1))
 
 def event(**over):
     known = {"id": "q-2", "question": "How long?", "answer": "30 days.", "retrieved_documents": [], **over}
-    (read,), dead = Decoder(app=APP).decode_batch([a_message(json.dumps(known).encode())])
+    (read,), dead, _ = Decoder(app=APP).decode_batch([a_message(json.dumps(known).encode())])
     assert not dead
     return read
 
