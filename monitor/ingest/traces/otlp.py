@@ -58,9 +58,7 @@ def read_request(body: bytes, *, logs: bool, json: bool) -> Telemetry:
         raise InvalidMessage("$", f"is no {what} in protobuf") from None
 
 
-def _telemetry(
-    *, spans: Iterable[Span] = (), logs: Iterable[LogRecord] = (), left_out: list[str]
-) -> Telemetry:
+def _telemetry(*, spans: Iterable[Span] = (), logs: Iterable[LogRecord] = (), left_out: list[str]) -> Telemetry:
     found = Telemetry(tuple(spans), tuple(logs))  # reads both, and so fills `left_out`
     return found._replace(rejected=len(left_out), problem=left_out[0] if left_out else "")
 

@@ -12,7 +12,9 @@ from monitor.ingest.traces.reading.values import understood
 from monitor.ingest.traces.steps import Steps
 from monitor.ingest.traces.turn import TurnDocument
 
-HEADING = re.compile(r"^.{0,80}\b(?:context|documents?|sources?|passages?|snippets?|search results)\b[^\n]{0,60}:\s*$", re.I | re.M)
+HEADING = re.compile(
+    r"^.{0,80}\b(?:context|documents?|sources?|passages?|snippets?|search results)\b[^\n]{0,60}:\s*$", re.I | re.M
+)
 _TAGGED = re.compile(r"<(document|doc|context|passage|source|chunk)\b[^>]*>\s*(.*?)\s*</\1>", re.I | re.S)
 _RULES = ("\n\n", "\n---\n", "\n\n---\n\n", "\n-----\n", "\n***\n", "\n")
 _FENCE = re.compile(r"^-{3,}$", re.M)
