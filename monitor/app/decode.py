@@ -31,9 +31,7 @@ class Reading:
     feedback: int = 0
 
 
-def decode_files(
-    files: Sequence[Path], *, dialect: str | None, app: str, now: Callable[[], datetime]
-) -> Reading:
+def decode_files(files: Sequence[Path], *, dialect: str | None, app: str, now: Callable[[], datetime]) -> Reading:
     """Reads all files as one collection: a trace may be spread over several of them.
 
     Events come in the order of the files, turns of traces after them in the order of their start.

@@ -11,7 +11,6 @@ from pydantic_core import to_json
 from monitor.core.model import Json, Unscored
 from monitor.ingest.traces.turn import Turn, TurnDocument
 
-
 _APP_CHARS = 128
 _ID_CHARS = 512
 _MODEL_CHARS = 256

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from monitor.core.model import TokenUsage
 from monitor.core.trace import Span
-from monitor.ingest.traces.reading.facts import conversation_of, usage_of, user_of
+from monitor.ingest.traces.assembly.steps import Steps
+from monitor.ingest.traces.reading.facts import conversation_of, usage_of, usage_within, user_of
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.values import first_text
-from monitor.ingest.traces.assembly.steps import Steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,10 @@ def _first(spans: list[Span], read: Callable[[Span], str | None]) -> str | None:
 
 
 def _usage(steps: Steps) -> TokenUsage | None:
-    """The sum over the model calls. Of calls within calls the outer one counts, of those that share a response id one."""
+    """The sum over the model calls.
+
+    Of calls within calls the outer one counts, of those that share the id of a response the first.
+    """
     given: list[int] = []
     made: list[int] = []
     responses: set[str] = set()
@@ -56,7 +59,7 @@ def _usage(steps: Steps) -> TokenUsage | None:
         (step.span for step in steps.of(Kind.MODEL)), key=lambda s: (steps.trace.depth_of.get(s.span_id, 0), s.span_id)
     )
     for span in spans:
-        usage = usage_of(span)
+        usage = usage_of(span) or usage_within(steps.by_id[span.span_id].output)
         response = span.attributes.get("gen_ai.response.id")
         if usage is None or any(above in counted for above in steps.trace.ancestors(span.span_id)):
             continue

@@ -6,18 +6,19 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import messages_of
 from monitor.ingest.traces.reading.values import understood
-from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.turn import TurnDocument
 
 HEADING = re.compile(
-    r"^.{0,80}\b(?:context|documents?|sources?|passages?|snippets?|search results)\b[^\n]{0,60}:\s*$", re.I | re.M
+    r"^.{0,80}\b(?:context|documents?|sources?|passages?|snippets?|search results)\b[^\n]{0,60}:\s*$",
+    re.IGNORECASE | re.MULTILINE,
 )
-_TAGGED = re.compile(r"<(document|doc|context|passage|source|chunk)\b[^>]*>\s*(.*?)\s*</\1>", re.I | re.S)
+_TAGGED = re.compile(r"<(document|doc|context|passage|source|chunk)\b[^>]*>\s*(.*?)\s*</\1>", re.IGNORECASE | re.DOTALL)
 _RULES = ("\n\n", "\n---\n", "\n\n---\n\n", "\n-----\n", "\n***\n", "\n")
-_FENCE = re.compile(r"^-{3,}$", re.M)
+_FENCE = re.compile(r"^-{3,}$", re.MULTILINE)
 
 
 def with_prompt_texts(documents: Sequence[TurnDocument], steps: Steps) -> list[TurnDocument]:
@@ -40,13 +41,10 @@ def _blocks(steps: Steps) -> Iterator[str]:
     final = steps.final
     if final is None:
         return
-    for name, value in final.span.attributes.items():
-        if name.startswith("gen_ai.prompt.variable.") and isinstance(value, str):
-            yield value
     variables = understood(final.span.attributes.get("llm.prompt_template.variables"))
-    for value in variables.values() if isinstance(variables, dict) else ():
-        if isinstance(value, str):
-            yield value
+    named = [v for name, v in final.span.attributes.items() if name.startswith("gen_ai.prompt.variable.")]
+    named += variables.values() if isinstance(variables, dict) else ()
+    yield from (value for value in named if isinstance(value, str))
     last = max((i for i, message in enumerate(final.said) if message.role == "user"), default=-1)
     tools = [message.text for message in final.said[last + 1 :] if message.role == "tool"]
     for step in steps.topmost(Kind.TOOL):

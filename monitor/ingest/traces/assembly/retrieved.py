@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 
 from monitor.core.model import Json
+from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.reading.documents import completed, documents_of, merged, squeezed
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import messages_of, text_of
 from monitor.ingest.traces.reading.step import Step
 from monitor.ingest.traces.reading.values import is_redacted, is_repr, rescued
-from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.turn import TurnDocument
 
 _HANDOFF = re.compile(r"(?:transfer|hand_?off|delegate)_?(?:to|back)?", re.IGNORECASE)
@@ -19,7 +19,7 @@ _MOST_COMPARED = 200  # documents that are looked for in the text of a tool
 
 
 def documents_of_turn(steps: Steps) -> list[TurnDocument] | None:
-    """The documents in the order in which they were found; None if the trace shows no retrieval, or not what it gave."""
+    """The documents in their order; None if the trace shows no retrieval, or not what it gave."""
     found = _reranked(steps)
     if found is None:
         found = _retrieved(steps)
@@ -71,8 +71,8 @@ def _retrieved(steps: Steps) -> list[TurnDocument] | None:
 
 
 def _with_dropped(step: Step, documents: Sequence[TurnDocument], steps: Steps) -> Sequence[TurnDocument]:
-    """The documents of a retriever that lost attributes to a limit, with the lost ones where a chain holds them all."""
-    if not step.span.dropped_attributes:
+    """The documents of a retriever that lost some to a limit, with the lost ones where a chain holds them all."""
+    if not step.loses_documents:
         return documents
     others = steps.known_documents
     texts = {squeezed(d.text) for d in others if d.text}

@@ -57,7 +57,7 @@ class Steps:
 
     @cached_property
     def around(self) -> Sequence[Step]:
-        """The chains around the final call, and those without a parent, from the outermost: they tell the turn's texts."""
+        """The chains around the final call, and those without a parent, from the outermost on."""
         if self.final is None:
             return ()
         above: list[Step] = []

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from pydantic_core import to_json
 
 from monitor.core.model import Json
-from monitor.ingest.traces.reading.values import MAX_DEPTH, understood
+from monitor.ingest.traces.reading.values import MAX_DEPTH, is_cut, understood
 
 _ROLES = {
     "system": "system", "developer": "system", "systemmessage": "system", "systemmessagechunk": "system",
@@ -177,7 +177,7 @@ def _of_text(text: str, role: str, depth: int) -> list[ChatMessage]:
     if not isinstance(read, str):
         return messages_of(read, role, depth + 1)
     shown = _shown(text)
-    if shown:
+    if shown or is_cut(text):
         return shown
     spoken = _SPOKEN.match(text) if role == "assistant" else None
     if spoken and spoken[1].lower() == role:
