@@ -63,10 +63,9 @@ def _retrieved(steps: Steps) -> list[TurnDocument] | None:
         else:
             silent.add(step.span.span_id)
     if silent:
-        for step in steps.of(Kind.RETRIEVER):
-            over = next((a for a in steps.trace.ancestors(step.span.span_id) if a in silent), None)
-            if over is not None and step.documents is not None:
-                lists.append(step.documents)
+        inner = steps.below(silent)
+        found = [s.documents for s in steps.of(Kind.RETRIEVER) if s.span.span_id in inner]
+        lists += [documents for documents in found if documents is not None]
     return merged(lists) if lists else None
 
 

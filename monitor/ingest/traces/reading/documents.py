@@ -28,12 +28,15 @@ _SCORES = ("score", "_score", "relevance_score", "relevanceScore", "similarity",
 _METADATA = ("metadata", "meta", "payload", "properties", "attributes")
 _SOURCES = ("source", "url", "uri", "doc_uri", "link", "filename", "file_name", "title", "path")
 _ROLES = ("role", "_role", "tool_calls", "tool_call_id", "finish_reason", "additional_kwargs")
+_MOST_SHOWN = 200_000  # characters of documents as Python shows them
 _FEW = 4  # members of an object that is nothing but an id with a score, or a list
 _WRAPPERS = ("node", "document", "doc", "_source", "source_node")
 _NOT_DOCUMENTS = frozenset(
     {"human", "ai", "system", "tool", "function", "tool_call", "function_call", "AIMessageChunk"}
 )
-_SHOWN = re.compile(r"\bid_?=['\"]?(?P<id>[^,'\")\s]+)['\"]?.*?\bscore[=:] ?(?P<score>-?[\d.]+(?:e-?\d+)?)", re.DOTALL)
+_SHOWN = re.compile(
+    r"\bid_?=['\"]?(?P<id>[^,'\")\s]+)['\"]?.{0,500}?\bscore[=:] ?(?P<score>-?[\d.]+(?:e-?\d+)?)", re.DOTALL
+)
 
 
 def documents_of(value: Json, *, bare: bool = False) -> list[TurnDocument] | None:
@@ -134,7 +137,8 @@ def _from_text(text: str, found: list[TurnDocument], budget: list[int], bare: bo
         return
     shown = _SHOWN.search(text) if "id" in text[:200] and "score" in text else None
     if shown and text.lstrip("<").startswith(("NodeWithScore(", "Document(", "[NodeWithScore(")):
-        found += [TurnDocument(id=one["id"], text=None, score=_score(one["score"])) for one in _SHOWN.finditer(text)]
+        shown_here = _SHOWN.finditer(text[:_MOST_SHOWN])
+        found += [TurnDocument(id=one["id"], text=None, score=_score(one["score"])) for one in shown_here]
     elif bare and text.strip():
         found.append(TurnDocument(id=None, text=None if is_redacted(text) else text))
 

@@ -24,7 +24,8 @@ _INPUTS = (
 _OUTPUTS = (
     "output.value", "langfuse.observation.output", "mlflow.spanOutputs", "haystack.component.output",
     "haystack.pipeline.output_data", "traceloop.entity.output", "gen_ai.retrieval.documents",
-    "gen_ai.tool.call.result", "tool_response", "gcp.vertex.agent.tool_response", "ai.response.text", "ai.toolCall.result",
+    "gen_ai.tool.call.result", "tool_response", "gcp.vertex.agent.tool_response", "ai.response.text",
+    "ai.toolCall.result",
     "db.vector.query.response.documents", "gen_ai.completion", "langfuse.trace.output", "final_result",
     "gen_ai.task.output", "output",
 )  # fmt: skip
@@ -225,7 +226,9 @@ class Step:
 
 def _event_message(role: str, body: Json, attributes: Mapping[str, Json]) -> list[ChatMessage]:
     """The message of one event; its fields stand in its body, or in its attributes."""
-    fields = body if isinstance(body, dict) else {"content": body} if body is not None else dict(attributes)
+    fields: Mapping[str, Json] = dict(attributes)
+    if body is not None:
+        fields = body if isinstance(body, dict) else {"content": body}
     if "gen_ai.event.content" in attributes:
         inner = understood(attributes["gen_ai.event.content"])
         fields = inner if isinstance(inner, dict) else {"content": inner}
