@@ -108,7 +108,7 @@ class Step:
     def documents(self) -> Sequence[TurnDocument] | None:
         """The documents that a retriever or reranker gave back; None where they are unknown."""
         listed = list(self._listed())
-        output = [] if is_redacted(self.output) else documents_of(self.output, bare=True)
+        output = None if is_redacted(self.output) else documents_of(self.output, bare=True)
         named = documents_of(self.span.attributes.get("gen_ai.retrieval.documents"), bare=True)
         events = list(self._found_by_database())
         if listed or named:

@@ -148,6 +148,13 @@ def test_redacted_texts_of_documents_are_not_taken_from_the_prompt() -> None:
     assert turn.unscored is Unscored.CONTENT_REDACTED
 
 
+def test_a_redacted_result_of_a_tool_is_not_taken_from_the_messages_that_leak_it() -> None:
+    tool = span(2, parent=1, openinference__span__kind="TOOL", output__value="__REDACTED__")
+    leak = {"llm.input_messages.1.message.role": "tool", "llm.input_messages.1.message.content": json.dumps(DOCUMENTS)}
+    assert read(chain(), tool, model(**leak)).documents is None
+    assert read(chain(), retriever(output__value="__REDACTED__"), tool, model(**leak)).documents is None
+
+
 def test_why_a_turn_has_no_scores() -> None:
     bare = span(1, gen_ai__operation__name="chat", gen_ai__response__model="m")
     assert read(bare).unscored is Unscored.CONTENT_NOT_CAPTURED
