@@ -25,7 +25,7 @@ _OUTPUTS = (
     "output.value", "langfuse.observation.output", "mlflow.spanOutputs", "haystack.component.output",
     "haystack.pipeline.output_data", "traceloop.entity.output", "gen_ai.retrieval.documents",
     "gen_ai.tool.call.result", "tool_response", "gcp.vertex.agent.tool_response", "ai.response.text",
-    "ai.toolCall.result",
+    "ai.toolCall.result", "ai.response.object",
     "db.vector.query.response.documents", "gen_ai.completion", "langfuse.trace.output", "final_result",
     "gen_ai.task.output", "output",
 )  # fmt: skip
