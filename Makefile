@@ -8,7 +8,8 @@ STATIC := $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imp
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 UV ?= $(or $(wildcard $(BIN)/uv),uv)
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
+# Python compiles what is imported, when it is: most of what is installed never is.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 
 # Every process would compile the program anew: a tenth of the start of each of the hundreds that the tests run.
