@@ -81,6 +81,7 @@ lock: ## resolve the dependencies anew into both requirements files; needs uv
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv, on the PATH or in $(BIN)" >&2; exit 1; }
 	$(COMPILE) pyproject.toml --group build --group weights --output-file requirements.lock
 	$(COMPILE) --group dev --constraints requirements.lock --output-file requirements-dev.lock
+	$(COMPILE) --group live --output-file requirements-live.lock
 
 clean: ## remove the virtual environment and every cache in this folder
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
