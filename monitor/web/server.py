@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 from contextlib import nullcontext
+from datetime import datetime
 from threading import Event, Thread
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from monitor.core.errors import WrongSettings
 from monitor.report.charts.rates import warmed
 from monitor.store.tokens import Access
 from monitor.web.app import create_app
+from monitor.web.base.access import Permission, Role
 from monitor.web.base.guard import LOOPBACK, Guard
 from monitor.web.connections import LimitedConnection
 from monitor.web.signin.signin_link import sign_in_link
@@ -37,7 +39,7 @@ def serve(application: Application, stop: Event) -> None:
     only_tokens = (
         settings.oidc.issuer is not None or not {settings.host, urlsplit(public).hostname or settings.host} <= LOOPBACK
     )
-    if settings.host not in LOOPBACK and settings.oidc.issuer is None and not access.any_token(application.now()):
+    if settings.host not in LOOPBACK and settings.oidc.issuer is None and not _anyone_may_sign_in(access, application.now()):
         raise WrongSettings(
             f"MONITOR_WEB__HOST={settings.host} lets other machines in, but nobody could sign in: make an access token "
             "(`monitor tokens create NAME --role admin`), or set MONITOR_WEB__OIDC__…"
@@ -77,6 +79,10 @@ def serve(application: Application, stop: Event) -> None:
         thread.join()
         listening.close()
         app.state.jobs.stop()
+
+
+def _anyone_may_sign_in(access: Access, now: datetime) -> bool:
+    return any(token.holds(now) and Role(token.role).may(Permission.VIEW) for token in access.tokens())
 
 
 def _listening(host: str, port: int) -> socket.socket:
