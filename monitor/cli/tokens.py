@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from monitor.store.tokens import Token
 
 tokens_app = typer.Typer(
-    name="tokens", no_args_is_help=True, help="Create, list and revoke access tokens for the dashboard, the API and for sending."
+    name="tokens",
+    no_args_is_help=True,
+    help="Create, list and revoke access tokens for the dashboard, the API and for sending.",
 )
 LONGEST_NAME, LONGEST_APP = 100, 128  # characters; an app as in native events
 _LONGEST_LIFE = timedelta(days=3_650)
@@ -104,7 +106,16 @@ def tokens_list(*, as_json: AsJson = False) -> None:
         state = _state(token, now)
         if state == "holds" and token.expires_at is not None:
             state = f"until {_time(token.expires_at)}"
-        table.add_row(token.id, literal(token.name), token.role, literal(token.app or ""), state, created, literal(token.created_by), used)
+        table.add_row(
+            token.id,
+            literal(token.name),
+            token.role,
+            literal(token.app or ""),
+            state,
+            created,
+            literal(token.created_by),
+            used,
+        )
     for column in table.columns:
         column.overflow = "fold"
     table.columns[0].no_wrap = True

@@ -1,0 +1,33 @@
+"""Settings of what chatbots send to us: addresses and limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from monitor.core.settings.sections import Section
+
+_Port = Annotated[int, Field(ge=0, lt=65_536)]
+
+
+class CollectSettings(Section):
+    """`monitor collect`: OTLP and interactions over HTTP and gRPC. Without a token it serves this machine only."""
+
+    host: str = "127.0.0.1"
+    port: _Port = Field(4318, description="HTTP; 0: any free one")
+    grpc_port: _Port | None = Field(4317, description="OTLP/gRPC; 0: any free one")
+    tls_certificate: Path | None = Field(None, description="PEM file with the chain; default: no TLS")
+    tls_key: Path | None = Field(None, description="PEM file")
+    max_body_bytes: int = Field(20 * 2**20, gt=0, description="of a request, decompressed")
+    max_events: int = Field(10_000, gt=0, description="events in a request")
+    max_requests: int = Field(64, gt=0, description="under way at a time; further ones get 503")
+    max_request_bytes: int = Field(128 * 2**20, gt=0, description="of all requests under way")
+    bytes_per_second: float = Field(8 * 2**20, gt=0, description="of each token, saved up for 10 s; beyond it 429")
+
+    @model_validator(mode="after")
+    def _both(self) -> Self:
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            raise ValueError("tls_certificate and tls_key go together")
+        return self
