@@ -21,6 +21,12 @@ from monitor.simulate.fakes.intake import MemoryIntake
 from tests.rig.web.door import MadeUpTokens, a_door, a_token
 
 
+EXPORTERS = {
+    "http": lambda door: HttpExporter(f"{door.http}/v1/traces"),
+    "grpc": lambda door: GrpcExporter(door.grpc, insecure=True),
+}
+
+
 class _Results(SpanExporter):
     """Remembers what an exporter said of each export."""
 
@@ -63,16 +69,12 @@ def test_grpc_exporter(door, compression):
     assert [span.name for span in collected.spans] == ["answer"]
 
 
-@pytest.mark.parametrize("transport", ["http", "grpc"])
+@pytest.mark.parametrize("transport", EXPORTERS)
 def test_exporters_try_again_while_the_intake_is_overloaded(door, transport):
     door.intake.trouble = Overloaded("too many traces are open", 1)
     relief = Timer(0.5, lambda: setattr(door.intake, "trouble", None))
     relief.start()
-    if transport == "http":
-        exporter = HttpExporter(f"{door.http}/v1/traces")
-    else:
-        exporter = GrpcExporter(door.grpc, insecure=True)
-    assert exported(exporter) == [SpanExportResult.SUCCESS]
+    assert exported(EXPORTERS[transport](door)) == [SpanExportResult.SUCCESS]
     assert [len(c.spans) for c in door.intake.collected] == [1]
     relief.join()
 

@@ -49,7 +49,7 @@ class Site:
 
 
 @pytest.fixture
-def site(request):
+def site():
     made = []
 
     def make(*args, **settings):
