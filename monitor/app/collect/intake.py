@@ -24,8 +24,8 @@ class Intake(Protocol):
         Returns how many of the spans were refused for good, because their trace has reached its limits.
         """
 
-    def events(self, messages: Sequence[Message]) -> Sequence[DeadLetter]:
+    def events(self, messages: Sequence[Message], *, app: str | None = None) -> Sequence[DeadLetter]:
         """Keeps those of the events that are readable, in their order, and returns the others with their problems.
 
-        The position of a message is its place in the request.
+        The position of a message is its place in the request. `app` comes before any name that the events give.
         """
