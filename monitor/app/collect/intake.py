@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from monitor.core.errors import Retriable
+from monitor.core.errors import Overloaded
 from monitor.core.message import DeadLetter, Message
 from monitor.core.trace import Collected
 
-
-class Overloaded(Retriable):
-    """More is open than may be; the sender should try again after `retry_after` seconds."""
-
-    def __init__(self, problem: str, retry_after: float) -> None:
-        super().__init__(problem)
-        self.retry_after = retry_after
+__all__ = ["Intake", "Overloaded"]
 
 
 class Intake(Protocol):
