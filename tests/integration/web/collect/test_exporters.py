@@ -20,7 +20,6 @@ from monitor.app.collect.intake import Overloaded
 from monitor.simulate.fakes.intake import MemoryIntake
 from tests.rig.web.door import MadeUpTokens, a_door, a_token
 
-
 EXPORTERS = {
     "http": lambda door: HttpExporter(f"{door.http}/v1/traces"),
     "grpc": lambda door: GrpcExporter(door.grpc, insecure=True),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from backports import zstd
@@ -40,8 +39,8 @@ class Site:
         self.intake, self.tokens, self.moment = MemoryIntake(max_spans=3), MadeUpTokens(dict(tokens)), 0.0
         senders = Senders(self.tokens, lambda: NOW, only_tokens=only_tokens, clock=lambda: self.moment)
         self.door = Door(self.intake, senders, CollectSettings(**settings), lambda: NOW, clock=lambda: self.moment)
-        self.executor = ThreadPoolExecutor(1)
-        self.client = TestClient(CollectApp(self.door, self.executor), base_url="http://127.0.0.1:4318")
+        self.app = CollectApp(self.door)
+        self.client = TestClient(self.app, base_url="http://127.0.0.1:4318")
 
     def post(self, path, body, headers=JSON, **more):
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -59,7 +58,7 @@ def site():
     yield make
     for one in made:
         one.client.close()
-        one.executor.shutdown()
+        one.app.close()
 
 
 def a_request(*span_ids):
