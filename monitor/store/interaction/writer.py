@@ -19,6 +19,8 @@ from monitor.core.model import Assessment, Interaction, Work
 from monitor.core.ports import Store
 from monitor.store.audit_queue import Entry, EntrySource, Kind
 from monitor.store.audit_rows import Key, part_of, queued_record, queued_records, stored_row
+from monitor.store.collect.keep import collect
+from monitor.store.collect.limits import DEFAULT_LIMITS, TraceLimits
 from monitor.store.database import copy_rows, end_halted, plain_url, retriable
 from monitor.store.interaction.feedback import keep_feedback
 from monitor.store.interaction.follow_ups import enqueue
@@ -60,7 +62,7 @@ class Writer(Store):
     `queue_key` authenticates what it queues to be sealed. Offsets and ledger belong to `group`. `rescore` is the hash
     of a profile: the writer then only adds assessments beside the live ones, and leaves interactions that are not
     stored yet pending; it writes no interaction, rollup or dead letter. `follow_ups` names the work to queue for a
-    newly assessed interaction.
+    newly assessed interaction. `limits` bound the traces that it keeps.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class Writer(Store):
         group: str = GROUP,
         rescore: str = "",
         follow_ups: FollowUps = lambda _: (),
+        limits: TraceLimits = DEFAULT_LIMITS,
     ) -> None:
         self._url = plain_url(url)
         self._now = now
@@ -79,6 +82,7 @@ class Writer(Store):
         self._group = group
         self._rescore = rescore
         self._follow_ups = follow_ups
+        self._limits = limits
         self._connection: psycopg.Connection | None = None
         self._partitions = Partitions()
         self._labels = LabelCap()
@@ -197,6 +201,7 @@ class Writer(Store):
                 made = statements(self._group, batch.offsets, stored=settled, known=known, dead=letters, at=now)
                 self._entries.queue(connection, made, now)  # behind the rows that it speaks of
                 write_ingest(connection, self._now(), read, dead, self._labels)
+                collect(connection, batch.collected, self._limits, now)  # last, since its locks come after all others
         return Tally(
             received=batch.received,
             assessed=len(new),

@@ -65,7 +65,8 @@ class LedgerRow:
         """How many offsets were neither received nor skipped, where offsets count messages."""
         c = self.counts
         skipped = sum(c[skip] for skip in Skip)
-        return c["spanned"] - c["received"] - skipped if c["spanned"] or skipped else 0
+        bytewise = not c["spanned"] and skipped == c[Skip.COLLECTED]
+        return 0 if bytewise else c["spanned"] - c["received"] - skipped
 
     @property
     def balanced(self) -> bool:
