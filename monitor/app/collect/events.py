@@ -8,18 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic_core import from_json, to_json
 
 from monitor.core.message import Message
-from monitor.core.model import Interaction, Mark
+from monitor.core.model import (
+    Document,
+    Feedback,
+    Interaction,
+    Mark,
+    Match,
+    SupportingDocument,
+    TokenUsage,
+    Unscored,
+)
 from monitor.core.trace import Collected
 from monitor.ingest.decode import Decoded
 from monitor.store.collect.inbox import APP, Event, of_app
 
 READ = "monitor-read"  # a header of our own: the value is an interaction, read and redacted already
 _OURS = frozenset({APP, READ})
-_INTERACTION = TypeAdapter(Interaction)
 Decode = Callable[[Sequence[Message]], Decoded]
 
 
@@ -27,7 +37,7 @@ def to_keep(message: Message, read: Interaction | Collected, app: str | None) ->
     """What is appended for a message that is readable; `app` comes before any name that it gives."""
     headers = (*((n, v) for n, v in message.headers if n not in _OURS), *of_app(app))
     if isinstance(read, Interaction) and Mark.REDACTED in read.marks:
-        return Event(_INTERACTION.dump_json(replace(read, position=None)), headers=((READ, b"1"), *headers))
+        return Event(to_json(replace(read, position=None)), headers=((READ, b"1"), *headers))
     return Event(message.value, headers=headers)
 
 
@@ -52,4 +62,25 @@ def decoder(decode: Decode) -> Decode:
 
 
 def _interaction(message: Message) -> Interaction:
-    return replace(_INTERACTION.validate_json(message.value), position=message.position, revises=message.revises)
+    fields: dict[str, Any] = from_json(message.value)
+    support, usage, unscored = (fields[name] for name in ("supporting_documents", "usage", "unscored"))
+    return Interaction(
+        **{
+            **fields,
+            "occurred_at": datetime.fromisoformat(fields["occurred_at"]),
+            "retrieved_documents": tuple(Document(**document) for document in fields["retrieved_documents"]),
+            "supporting_documents": None if support is None else tuple(map(_supporting, support)),
+            "usage": None if usage is None else TokenUsage(**usage),
+            "unscored": None if unscored is None else Unscored(unscored),
+            "marks": frozenset(map(Mark, fields["marks"])),
+            "tag_digests": frozenset(fields["tag_digests"]),
+            "feedback": tuple(Feedback(**one) for one in fields["feedback"]),
+            "position": message.position,
+            "revises": message.revises,
+        }
+    )
+
+
+def _supporting(fields: dict[str, Any]) -> SupportingDocument:
+    match = fields["match"]
+    return SupportingDocument(**{**fields, "match": None if match is None else Match(match)})

@@ -47,8 +47,9 @@ _KEEP = """
 """
 _GROW = """
     UPDATE trace SET last_at = %b, due_at = new.due_at, spans = spans + new.more_spans, parts = parts + new.more_parts,
-        bytes = bytes + new.more_bytes, started = least(started, new.started), ended = greatest(ended, new.ended),
-        root = root OR new.root, answer = answer OR new.answer
+        bytes = bytes + new.more_bytes,
+        started = least(trace.started, new.started), ended = greatest(trace.ended, new.ended),
+        root = trace.root OR new.root, answer = trace.answer OR new.answer
     FROM unnest(
         %b::text[], %b::text[], %b::timestamptz[], %b::integer[], %b::integer[], %b::bigint[], %b::bigint[],
         %b::bigint[], %b::boolean[], %b::boolean[]
