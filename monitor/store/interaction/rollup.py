@@ -205,10 +205,10 @@ def write_ingest(
 def _counted_under(
     connection: psycopg.Connection, interactions: Sequence[Interaction]
 ) -> dict[tuple[str, str, LabelPairs], RollupKey]:
-    """The row that counts each of these interactions, by app, id and labels: a label may have lost its place since, or
-    got one.
+    """The row that counts each of these interactions, by app, id and labels.
 
-    Where a minute has several rows that may, the one with the most labels by name.
+    A label may have lost its place since, or got one. Where a minute has several rows that may, the one with the most
+    labels by name.
     """
     if not interactions:
         return {}

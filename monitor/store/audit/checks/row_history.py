@@ -97,9 +97,7 @@ class RowHistory:
         self._interactions: set[tuple[str, str]] = set()
         if missing := [pair.leaf for pair in pairs if pair.row is None]:
             self._read_missing(connection, missing)
-        self._revisions: defaultdict[tuple[str, str], list[int]] = defaultdict(
-            list
-        )  # places of interactions' revisions
+        self._revisions: defaultdict[tuple[str, str], list[int]] = defaultdict(list)  # their places, by interaction
         if kind == Kind.ASSESSMENT:
             columns = [list(column) for column in zip(*{pair.leaf.key[:2] for pair in pairs}, strict=True)]
             for app, subject, number, body in connection.execute(_REVISIONS, columns):
@@ -152,7 +150,8 @@ class RowHistory:
         leaf, record = pair.leaf, json.loads(pair.leaf.body)
         later = [said for said in self._said[leaf.key] if said.number is None or said.number > leaf.number]
         if pair.row is None:
-            return self._missing(leaf, record, is_newest=not later)
+            revised = leaf.kind == Kind.INTERACTION and later and self._follows(record, later[0].record)
+            return None if revised else self._missing(leaf, record, is_newest=not later)
         if record.get("gone"):
             return None if later else self._stored_again(pair)
         if later:

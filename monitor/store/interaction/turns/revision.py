@@ -41,15 +41,18 @@ _OF_TIME = frozenset({Mark.TIME_DEFAULTED, Mark.TIME_OUT_OF_RANGE})
 _KEPT = frozenset({"app", "id", "occurred_at", "stored_at", "source_topic", "source_partition", "source_offset"})
 _CHANGED = tuple(name for name in INTERACTION_COLUMNS if name not in _KEPT)
 _WORK = """
-    SELECT p.app, p.interaction_id, p.kind, p.group_id FROM pending p JOIN unnest(%s::text[], %s::text[]) AS w (app, id)
+    SELECT p.app, p.interaction_id, p.kind, p.group_id FROM pending p
+    JOIN unnest(%s::text[], %s::text[]) AS w (app, id)
     ON p.app = w.app AND p.interaction_id = w.id ORDER BY p.id FOR UPDATE OF p
 """
 _LOCK = """
-    SELECT i.app, i.id, i.source_topic, i.source_partition FROM interaction i JOIN unnest(%s::text[], %s::text[]) AS w (app, id) USING (app, id)
+    SELECT i.app, i.id, i.source_topic, i.source_partition FROM interaction i
+    JOIN unnest(%s::text[], %s::text[]) AS w (app, id) USING (app, id)
     ORDER BY i.app, i.id FOR UPDATE OF i
 """
 _LIVE = """
-    SELECT a.app, a.id, a.profile_hash, a.live FROM assessment a JOIN unnest(%s::text[], %s::text[]) AS w (app, id) USING (app, id)
+    SELECT a.app, a.id, a.profile_hash, a.live FROM assessment a
+    JOIN unnest(%s::text[], %s::text[]) AS w (app, id) USING (app, id)
     ORDER BY a.app, a.id, a.profile_hash FOR UPDATE OF a
 """
 _FORGET = """
