@@ -4,38 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from typing_extensions import override
 
+from monitor.app.collect.events import Decode, to_keep
 from monitor.app.collect.intake import Intake
 from monitor.core.message import DeadLetter, Message
+from monitor.core.model import Interaction
 from monitor.core.trace import Collected
-from monitor.ingest.decode import Decoded
-from monitor.store.collect.requests import RequestStore
-
-
-class Redact(Protocol):
-    """Replaces personal data in spans and log records."""
-
-    def __call__(self, collected: Collected, /) -> Collected: ...
+from monitor.store.collect.store import CollectStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receiver(Intake):
     """The `Intake` port. `decode` says which events are readable; `redact` comes before anything is stored."""
 
-    store: RequestStore
-    decode: Callable[[Sequence[Message]], Decoded]
-    redact: Redact
+    store: CollectStore
+    decode: Decode
+    redact: Callable[[Collected], Collected]
 
     @override
     def spans(self, collected: Collected) -> int:
         return self.store.keep([self.redact(collected)]).refused
 
     @override
-    def events(self, messages: Sequence[Message]) -> Sequence[DeadLetter]:
+    def events(self, messages: Sequence[Message], *, app: str | None = None) -> Sequence[DeadLetter]:
         decoded = self.decode(messages)
-        dead = {letter.message.position for letter in decoded.dead_letters}
-        self.store.append([message for message in messages if message.position not in dead])
+        found: list[Interaction | Collected] = [*decoded.interactions, *decoded.collected]
+        read = {one.position: one for one in found}
+        self.store.append([to_keep(m, read[m.position], app) for m in messages if m.position in read])
         return decoded.dead_letters

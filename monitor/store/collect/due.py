@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from monitor.store.collect.inbox import OTLP, Event, append
+from monitor.store.collect.inbox import OTLP, PARTITION, Event, append
 from monitor.store.collect.keep import add_up
 from monitor.store.collect.limits import TraceLimits
 from monitor.store.collect.parts import TraceKey
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LEASE = 60.0  # seconds for which a claimed trace is left to the process that claimed it
 DOUBLE_WITHIN = 600 * 10**9  # nanoseconds by which a trace may begin before its double
-MOST_AROUND = 20  # traces that are compared with a lone span
+MOST_AROUND, MOST_AROUND_BYTES = 20, 16 * 2**20  # of the traces that are compared with a lone span
 _CLAIM = """
     WITH due AS (
         SELECT app, trace_id FROM trace WHERE due_at <= clock_timestamp()
@@ -35,11 +35,11 @@ _HASTEN = """
         ORDER BY app COLLATE "C", trace_id COLLATE "C" FOR NO KEY UPDATE OF trace
     )
 """
-_OPEN = """
-    SELECT count(*) FROM trace JOIN unnest(%s::text[], %s::text[]) AS wanted (app, trace_id) USING (app, trace_id)
-    WHERE due_at IS NOT NULL
+_ENDS = "SELECT topic, next_position FROM inbox_end WHERE partition = %s"
+_PARTS = """
+    SELECT app, trace_id, log, value FROM trace_part
+    JOIN unnest(%b::text[], %b::text[]) AS wanted (app, trace_id) USING (app, trace_id)
 """
-_PARTS = "SELECT log, value FROM trace_part WHERE app = %b AND trace_id = %b"
 _AROUND = """
     SELECT app, trace_id, bytes FROM trace
     WHERE app = %(app)s AND started BETWEEN %(from)s AND %(started)s AND ended >= %(ended)s
@@ -101,23 +101,26 @@ def claim(connection: psycopg.Connection, most: int) -> list[DueTrace]:
     return sorted(found, key=lambda one: one.key)
 
 
-def hasten(connection: psycopg.Connection, keys: Sequence[TraceKey]) -> None:
-    """Makes these traces due at once, where they are open."""
-    connection.execute(_HASTEN, _columns(keys))
+def hasten(connection: psycopg.Connection, keys: Sequence[TraceKey]) -> int:
+    """Makes these traces due at once, where they are open; returns how many are."""
+    return connection.execute(_HASTEN, _lists(keys)).rowcount
 
 
-def still_open(connection: psycopg.Connection, keys: Sequence[TraceKey]) -> int:
-    """How many of these traces are open."""
-    row = connection.execute(_OPEN, _columns(keys)).fetchone()
-    return 0 if row is None else row[0]
+def ends(connection: psycopg.Connection) -> dict[str, int]:
+    """The position behind the last message of each topic."""
+    return dict(connection.execute(_ENDS, (PARTITION,)).fetchall())
 
 
-def parts_of(connection: psycopg.Connection, key: TraceKey) -> list[tuple[bool, bytes]]:
-    """The parts of a trace, each with whether it is a log record; in no order."""
-    return [(log, bytes(value)) for log, value in connection.execute(_PARTS, key, binary=True)]
+def parts(connection: psycopg.Connection, keys: Sequence[TraceKey]) -> Mapping[TraceKey, list[tuple[bool, bytes]]]:
+    """The parts of traces, each with whether it is a log record; in no order."""
+    found: dict[TraceKey, list[tuple[bool, bytes]]] = {key: [] for key in keys}
+    if keys:
+        for app, trace_id, log, value in connection.execute(_PARTS, _lists(keys), binary=True, prepare=True):
+            found[app, trace_id].append((log, value))
+    return found
 
 
-def around(connection: psycopg.Connection, lone: DueTrace, max_bytes: int) -> list[TraceKey]:
+def around(connection: psycopg.Connection, lone: DueTrace) -> list[TraceKey]:
     """Other traces of the app whose time encloses that of a lone span, latest first: it may repeat a call of theirs."""
     values = {
         "app": lone.app,
@@ -128,9 +131,10 @@ def around(connection: psycopg.Connection, lone: DueTrace, max_bytes: int) -> li
         "most": MOST_AROUND,
     }
     found: list[TraceKey] = []
+    room = MOST_AROUND_BYTES
     for app, trace_id, length in connection.execute(_AROUND, values):
-        max_bytes -= length
-        if max_bytes < 0:
+        room -= length
+        if room < 0:
             break
         found.append((app, trace_id))
     return found
@@ -162,10 +166,6 @@ def close(
         append(connection, OTLP, events, now)
     add_up(connection, opened=-len(closed), more_bytes=0)
     return len(events)
-
-
-def _columns(keys: Sequence[TraceKey]) -> list[list[str]]:
-    return [[app for app, _ in keys], [trace_id for _, trace_id in keys]]
 
 
 def _lists(rows: Sequence[tuple[object, ...]]) -> list[list[object]]:

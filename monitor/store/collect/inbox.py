@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 OTLP, HTTP = "otlp", "http"  # turns of traces; events that were sent by HTTP
 TOPICS = (HTTP, OTLP)
 PARTITION = 0
+APP = "monitor-app"  # a header of our own: the app comes before any name that the event gives
 _ADVANCE = """
     INSERT INTO inbox_end (topic, partition, next_position) VALUES (%s, %s, %s)
     ON CONFLICT (topic, partition) DO UPDATE SET next_position = inbox_end.next_position + excluded.next_position
@@ -57,3 +58,8 @@ def append(connection: psycopg.Connection, topic: str, events: Sequence[Event], 
         ),
     )
     return end
+
+
+def of_app(app: str | None) -> tuple[tuple[str, bytes], ...]:
+    """The headers of an event of this app, if it was given."""
+    return () if app is None else ((APP, app.encode()),)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from monitor.core.errors import Overloaded, Retriable
 from monitor.core.trace import Collected
+from monitor.store.collect.inbox import HTTP, Event, append, of_app
 from monitor.store.collect.limits import TraceLimits
-from monitor.store.collect.parts import Arrival, Part, TraceKey, arrivals
+from monitor.store.collect.parts import Arrival, Arrivals, Part, TraceKey, arrivals
 
 if TYPE_CHECKING:
     import psycopg
@@ -42,12 +43,13 @@ _KEEP = """
         SELECT * FROM unnest(%b::text[], %b::text[], %b::bytea[], %b::boolean[], %b::bytea[])
         ON CONFLICT (app, trace_id, digest) DO NOTHING RETURNING app, trace_id, log, octet_length(value) AS length
     )
-    SELECT app, trace_id, count(*) FILTER (WHERE NOT log), count(*), sum(length)::bigint FROM kept GROUP BY app, trace_id
+    SELECT app, trace_id, count(*) FILTER (WHERE NOT log), count(*), sum(length)::bigint FROM kept GROUP BY 1, 2
 """
 _GROW = """
     UPDATE trace SET last_at = %b, due_at = new.due_at, spans = spans + new.more_spans, parts = parts + new.more_parts,
-        bytes = bytes + new.more_bytes, started = least(started, new.started), ended = greatest(ended, new.ended),
-        root = root OR new.root, answer = answer OR new.answer
+        bytes = bytes + new.more_bytes,
+        started = least(trace.started, new.started), ended = greatest(trace.ended, new.ended),
+        root = trace.root OR new.root, answer = trace.answer OR new.answer
     FROM unnest(
         %b::text[], %b::text[], %b::timestamptz[], %b::integer[], %b::integer[], %b::bigint[], %b::bigint[],
         %b::bigint[], %b::boolean[], %b::boolean[]
@@ -75,6 +77,9 @@ class Kept(NamedTuple):
     late: int = 0
 
 
+_NOTHING = Kept()
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     """A locked row of `trace`."""
@@ -93,15 +98,27 @@ class _Row:
         return self.parts > 0 and self.bytes == 0
 
 
-def keep(connection: psycopg.Connection, collected: Iterable[Collected], limits: TraceLimits) -> Kept:
-    """Keeps the spans and log records; those that were kept before change nothing.
+def collect(connection: psycopg.Connection, collected: Sequence[Collected], limits: TraceLimits, now: datetime) -> Kept:
+    """Keeps spans and log records, and appends events to the inbox, received at `now`.
+
+    Spans and records that were kept before change nothing.
 
     Raises:
         Overloaded: more traces would be open, or more bytes kept, than may be; nothing is to be committed.
     """
-    offered = arrivals(collected)
+    kept, opened, more_bytes = _keep(connection, arrivals(collected), limits)
+    events = [Event(event, headers=of_app(each.app)) for each in collected for event in each.events]
+    if events:
+        append(connection, HTTP, events, now)
+    if kept.received:
+        add_up(connection, opened=opened, more_bytes=more_bytes, kept=kept)
+    return kept
+
+
+def _keep(connection: psycopg.Connection, offered: Arrivals, limits: TraceLimits) -> tuple[Kept, int, int]:
+    """Keeps parts; returns what became of them, how many traces it opened, and how many bytes are new."""
     if not offered:
-        return Kept()
+        return Kept(), 0, 0
     keys = _columns(offered)
     now = _admit(connection, offered, keys, limits)
     connection.execute(_CREATE, (now, now, _NEVER_STARTED, *keys), prepare=True)
@@ -112,20 +129,22 @@ def keep(connection: psycopg.Connection, collected: Iterable[Collected], limits:
     grown = _kept(connection, chosen)
     _grow(connection, {key: (offered[key], rows[key], more) for key, more in grown.items()}, now, limits)
     received = sum(arrival.offered for arrival in offered.values())
-    more = sum(parts for _, parts, _ in grown.values())
-    kept = Kept(received=received, repeated=received - more - refused - late, refused=refused, late=late)
+    new = sum(parts for _, parts, _ in grown.values())
+    kept = Kept(received=received, repeated=received - new - refused - late, refused=refused, late=late)
     opened = sum(rows[key].due_at is None for key in grown)
-    add_up(connection, opened=opened, more_bytes=sum(length for _, _, length in grown.values()), kept=kept)
-    return kept
+    return kept, opened, sum(length for _, _, length in grown.values())
 
 
-def add_up(connection: psycopg.Connection, *, opened: int, more_bytes: int, kept: Kept = Kept()) -> None:
+def add_up(connection: psycopg.Connection, *, opened: int, more_bytes: int, kept: Kept = _NOTHING) -> None:
     """Adds to the totals; the last statement of a transaction, since others may wait for the row."""
     connection.execute(_ADD_UP, (opened, more_bytes, *kept), prepare=True)
 
 
 def _admit(
-    connection: psycopg.Connection, offered: Mapping[TraceKey, Arrival], keys: tuple[list[str], ...], limits: TraceLimits
+    connection: psycopg.Connection,
+    offered: Mapping[TraceKey, Arrival],
+    keys: tuple[list[str], ...],
+    limits: TraceLimits,
 ) -> datetime:
     """Refuses what would exceed the limits of all traces together; returns the time."""
     totals = connection.execute(_TOTALS, prepare=True).fetchone()
@@ -142,7 +161,10 @@ def _admit(
 
 
 def _chosen(
-    connection: psycopg.Connection, offered: Mapping[TraceKey, Arrival], rows: Mapping[TraceKey, _Row], limits: TraceLimits
+    connection: psycopg.Connection,
+    offered: Mapping[TraceKey, Arrival],
+    rows: Mapping[TraceKey, _Row],
+    limits: TraceLimits,
 ) -> tuple[list[tuple[TraceKey, Part]], int, int]:
     """The parts that their traces have room for; how many are refused, and how many are late."""
     chosen: list[tuple[TraceKey, Part]] = []
@@ -153,10 +175,7 @@ def _chosen(
             late += arrival.offered
             continue
         parts: Iterable[Part] = arrival.parts.values()
-        if (
-            row.parts + len(arrival.parts) > limits.max_parts
-            or row.bytes + arrival.bytes > limits.max_trace_bytes
-        ):
+        if row.parts + len(arrival.parts) > limits.max_parts or row.bytes + arrival.bytes > limits.max_trace_bytes:
             fitting = _fitting(connection, key, arrival, row, limits)
             refused += len(arrival.parts) - len(fitting)
             parts = fitting
@@ -197,7 +216,15 @@ def _grow(
     limits: TraceLimits,
 ) -> None:
     rows = [
-        (*key, _due(arrival, row, more[0], now, limits), *more, arrival.started, arrival.ended, arrival.root, arrival.answer)
+        (
+            *key,
+            _due(arrival, row, more[0], now, limits),
+            *more,
+            arrival.started,
+            arrival.ended,
+            arrival.root,
+            arrival.answer,
+        )
         for key, (arrival, row, more) in grown.items()
     ]
     if rows:

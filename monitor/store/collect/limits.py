@@ -18,3 +18,6 @@ class TraceLimits:
     max_trace_bytes: int = 32 * 2**20
     max_open: int = 100_000
     max_bytes: int = 4 * 2**30
+
+
+DEFAULT_LIMITS = TraceLimits()

@@ -43,7 +43,10 @@ class Arrival:
         return sum(len(part.value) for part in self.parts.values())
 
 
-def arrivals(collected: Iterable[Collected]) -> Mapping[TraceKey, Arrival]:
+Arrivals: TypeAlias = Mapping[TraceKey, Arrival]
+
+
+def arrivals(collected: Iterable[Collected]) -> Arrivals:
     """The spans and log records by trace, in the order in which all writers lock the rows of traces."""
     found: defaultdict[TraceKey, Arrival] = defaultdict(Arrival)
     for each in collected:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from monitor.store.collect.keep import add_up
@@ -10,7 +9,6 @@ from monitor.store.collect.limits import TraceLimits
 
 if TYPE_CHECKING:
     import psycopg
-    from sqlalchemy import Connection
 
 BATCH = 500  # traces of one transaction
 _DUE = """
