@@ -15,6 +15,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
 )
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as SpanMessage
 from starlette.testclient import TestClient
 
 from monitor.app.collect.intake import Overloaded
@@ -76,6 +77,7 @@ def test_full_success_leaves_partial_success_unset(site):
     assert [span.name for span in site.intake.collected[0].spans] == ["answer"]
     reply = site.post("traces", {"resourceSpans": []})
     assert (reply.status_code, reply.headers["content-type"], reply.json()) == (200, "application/json", {})
+    assert site.post("logs", {}).json() == {}
     assert site.post("traces", b"", PROTOBUF).status_code == 200, "an empty request is a success"
 
 
@@ -101,6 +103,19 @@ def test_partial_success_of_logs_and_in_json(site):
     partial = site.post("traces", body).json()["partialSuccess"]
     assert partial["rejectedSpans"] == "1"
     assert partial["errorMessage"]
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_request_of_countless_empty_spans_is_refused_at_once(site, as_json):
+    request = ExportTraceServiceRequest()
+    spans = request.resource_spans.add().scope_spans.add().spans
+    if as_json:
+        reply = site().post("traces", {"resourceSpans": [{"scopeSpans": [{"spans": [{}] * 100_001}]}]})
+    else:
+        spans.extend([SpanMessage()] * 100_001)
+        reply = site().post("traces", request.SerializeToString(), PROTOBUF)
+    assert reply.status_code == 400
+    assert b"has more than 100,000 spans or log records" in reply.content
 
 
 def test_a_body_that_is_no_request_is_never_to_be_sent_again(site):
