@@ -28,11 +28,11 @@ from monitor.ingest.traces.otlp_values import (
     MAX_ATTRIBUTES,
     MAX_DEPTH,
     MAX_EVENTS,
-    Items,
     Unusable,
     base64_text,
     checked_ids,
 )
+from monitor.ingest.traces.otlp_wire import check_count
 
 _STATUS_ERROR = 2
 _Message = TypeVar("_Message")
@@ -61,6 +61,7 @@ def read_request(body: bytes, *, logs: bool, json: bool) -> Telemetry:
         if logs:
             return _telemetry(logs=logs_of(request, left_out), left_out=left_out)
         return _telemetry(spans=spans_of(request, left_out), left_out=left_out)
+    check_count(body)
     try:
         if logs:
             return _telemetry(logs=_logs(ExportLogsServiceRequest.FromString(body), left_out), left_out=left_out)
@@ -88,6 +89,7 @@ def read_protobuf(body: bytes) -> Telemetry:
     Raises:
         InvalidMessage: it is neither request.
     """
+    check_count(body)
     try:
         request = ExportTraceServiceRequest.FromString(body)
     except DecodeError:
@@ -106,24 +108,20 @@ def _telemetry(*, spans: Iterable[Span] = (), logs: Iterable[LogRecord] = (), le
 
 
 def _spans(request: ExportTraceServiceRequest, left_out: list[str]) -> list[Span]:
-    found, items = [], Items()
+    found = []
     for resource_spans in request.resource_spans:
-        items.take(1)
         resource = _resource(resource_spans.resource.attributes, left_out)
         for scope_spans in resource_spans.scope_spans:
-            items.take(1 + len(scope_spans.spans))
             scope = storable(scope_spans.scope.name)
             found += _readable(scope_spans.spans, partial(_span, scope=scope, resource=resource), left_out)
     return found
 
 
 def _logs(request: ExportLogsServiceRequest, left_out: list[str]) -> list[LogRecord]:
-    found, items = [], Items()
+    found = []
     for resource_logs in request.resource_logs:
-        items.take(1)
         resource = _resource(resource_logs.resource.attributes, left_out)
         for scope_logs in resource_logs.scope_logs:
-            items.take(1 + len(scope_logs.log_records))
             scope = storable(scope_logs.scope.name)
             of_spans = [record for record in scope_logs.log_records if record.trace_id and record.span_id]
             found += _readable(of_spans, partial(_log, scope=scope, resource=resource), left_out)

@@ -79,7 +79,8 @@ class Door:
             try:
                 read = read_request(body, logs=signal is Signal.LOGS, json=as_json)
             except InvalidMessage as error:
-                raise Refused(HTTPStatus.BAD_REQUEST, str(error)) from None
+                problem = f"the body {error.problem}" if error.path == "$" else str(error)
+                raise Refused(HTTPStatus.BAD_REQUEST, problem) from None
             if not read.spans and not read.logs:
                 return Receipt(rejected=read.rejected, problem=read.problem)
             collected = Collected(received_at=self._now(), app=sender.app, spans=read.spans, logs=read.logs)
