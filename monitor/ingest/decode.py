@@ -14,6 +14,7 @@ from monitor.ingest.dialects import DIALECTS, otlp
 from monitor.ingest.dialects.dialect import Context, Dialect, Headers
 from monitor.ingest.parse import JsonObject, parse_object
 from monitor.privacy.redaction.redactor import Redactor
+from monitor.privacy.redaction.traces import TraceRedactor
 
 AUTO = "auto"
 _REPLACED = frozenset({Mark.TEXT_REPLACED})
@@ -98,7 +99,7 @@ class Decoder:
 class TopicDecoder:
     """Reads each message with the decoder of its topic, or with the one for all other topics.
 
-    Interactions and dead letters pass through `redactor`, if there is one.
+    Interactions, spans and dead letters pass through `redactor`, if there is one.
     """
 
     def __init__(self, decoder: Decoder, by_topic: Mapping[str, Decoder], redactor: Redactor | None = None) -> None:
@@ -113,6 +114,7 @@ class TopicDecoder:
         return read._replace(
             interactions=list(map(self._redactor.interaction, read.interactions)),
             dead_letters=list(map(self._redactor.dead_letter, read.dead_letters)),
+            collected=list(map(TraceRedactor(self._redactor).collected, read.collected)),
         )
 
 

@@ -26,6 +26,7 @@ COUNTED = (
     "received",
     "assessed",
     "duplicate",
+    "unscored",
     *(skip.value for skip in Skip),
 )
 

@@ -40,6 +40,7 @@ from monitor.core.settings.alert import (
     WebhookSettings,
 )
 from monitor.core.settings.audit import AuditSettings
+from monitor.core.settings.collect import CollectSettings
 from monitor.core.settings.privacy import RedactionSettings, RetentionSettings
 from monitor.core.settings.report import ReportSettings
 from monitor.core.settings.sections import (
@@ -107,6 +108,7 @@ class Settings(BaseSettings):
     redaction: RedactionSettings = RedactionSettings()
     retention: RetentionSettings = RetentionSettings()
     web: WebSettings = WebSettings()
+    collect: CollectSettings = CollectSettings()
 
     @classmethod
     @override
