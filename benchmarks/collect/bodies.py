@@ -53,7 +53,9 @@ def _turn(it: Interaction, number: int, random: Random) -> list[Span]:
     prompt = "Answer from these documents:\n" + "\n\n".join(texts) + f"\n\nQuestion: {it.question}"
     documents = {f"retrieval.documents.{n}.document.content": text for n, text in enumerate(texts)}
     ids = {f"retrieval.documents.{n}.document.id": d.id for n, d in enumerate(it.retrieved_documents)}
-    root = _span("CHAIN", "RunnableSequence", trace, random, at, {"input.value": it.question, "output.value": it.answer})
+    root = _span(
+        "CHAIN", "RunnableSequence", trace, random, at, {"input.value": it.question, "output.value": it.answer}
+    )
     inner = [
         ("RETRIEVER", "VectorStoreRetriever", {"input.value": it.question, **documents, **ids}),
         ("CHAIN", "format_documents", {"output.value": "\n\n".join(texts)}),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.message import DeadLetter, Message
 from monitor.core.model import Interaction, Mark
 from monitor.core.trace import Collected
-from monitor.ingest.dialects import DIALECTS
+from monitor.ingest.dialects import DIALECTS, otlp
 from monitor.ingest.dialects.dialect import Context, Dialect, Headers
 from monitor.ingest.parse import JsonObject, parse_object
 from monitor.privacy.redaction.redactor import Redactor
@@ -69,6 +70,8 @@ class Decoder:
             raise InvalidMessage("$", f"was cut: only {len(message.value):,} of its {size:,} bytes arrived")
         if self._dialect is not None and self._dialect.read_bytes is not None:
             return self._dialect.read_bytes(message.value, self._context(message, _NO_MARKS))
+        if self._dialect is None and otlp.is_protobuf(message.value):
+            return otlp.read_proto_bytes(message.value, self._context(message, _NO_MARKS))
         event, replaced = parse_object(message.value)
         context = self._context(message, _REPLACED if replaced else _NO_MARKS)
         dialect = self._dialect or _announced(message.headers) or _recognised(event, DIALECTS)
@@ -97,16 +100,27 @@ class Decoder:
 class TopicDecoder:
     """Reads each message with the decoder of its topic, or with the one for all other topics.
 
-    Interactions, spans and dead letters pass through `redactor`, if there is one.
+    `apps` are those of the spans of a topic, '' for all other topics. Interactions, spans and dead letters pass through
+    `redactor`, if there is one.
     """
 
-    def __init__(self, decoder: Decoder, by_topic: Mapping[str, Decoder], redactor: Redactor | None = None) -> None:
+    def __init__(
+        self,
+        decoder: Decoder,
+        by_topic: Mapping[str, Decoder],
+        redactor: Redactor | None = None,
+        *,
+        apps: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._decoder = decoder
         self._by_topic = by_topic
         self._redactor = redactor
+        self._apps = apps
 
     def decode_batch(self, messages: Iterable[Message]) -> Decoded:
         read = _decoded(messages, lambda m: self._by_topic.get(m.position.topic, self._decoder).decode(m))
+        if self._apps:
+            read = read._replace(collected=list(map(self._with_app, read.collected)))
         if self._redactor is None:
             return read
         return read._replace(
@@ -114,6 +128,10 @@ class TopicDecoder:
             dead_letters=list(map(self._redactor.dead_letter, read.dead_letters)),
             collected=list(map(TraceRedactor(self._redactor).collected, read.collected)),
         )
+
+    def _with_app(self, collected: Collected) -> Collected:
+        topic = "" if collected.position is None else collected.position.topic
+        return replace(collected, app=collected.app or self._apps.get(topic, self._apps.get("")))
 
 
 def _decoded(messages: Iterable[Message], decode: Callable[[Message], Interaction | Collected]) -> Decoded:
@@ -148,10 +166,10 @@ def _announced(headers: Headers) -> Dialect | None:
 def _recognised(event: JsonObject, dialects: Sequence[Dialect]) -> Dialect:
     """The first dialect whose signs are all present, or else the first with some: it can say what is missing."""
     for dialect in dialects:
-        if dialect.signs <= event.keys():
+        if dialect.signs and dialect.signs <= event.keys():
             return dialect
     for dialect in dialects:
         if not dialect.signs.isdisjoint(event):
             return dialect
-    signs = "; ".join(f"{d.name} has {' and '.join(sorted(d.signs))}" for d in dialects)
+    signs = "; ".join(f"{d.name} has {' and '.join(sorted(d.signs))}" for d in dialects if d.signs)
     raise InvalidMessage("$", f"is an event of no known dialect ({signs})")

@@ -24,7 +24,8 @@ class Trace:
 
     @cached_property
     def trace_id(self) -> str:
-        return next((part.trace_id for part in (*self.spans, *self.logs)), "")
+        parts: list[Span | LogRecord] = [*self.spans[:1], *self.logs[:1]]
+        return parts[0].trace_id if parts else ""
 
     @cached_property
     def by_id(self) -> Mapping[str, Span]:

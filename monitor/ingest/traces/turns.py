@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from monitor.core.model import Unscored
-from monitor.ingest.traces.answer import answer_of
-from monitor.ingest.traces.background import background_of
-from monitor.ingest.traces.doubles import doubles
-from monitor.ingest.traces.prompt import with_prompt_texts
-from monitor.ingest.traces.question import question_of
+from monitor.ingest.traces.assembly.answer import answer_of
+from monitor.ingest.traces.assembly.background import background_of
+from monitor.ingest.traces.assembly.doubles import doubles
+from monitor.ingest.traces.assembly.prompt import with_prompt_texts
+from monitor.ingest.traces.assembly.question import question_of
 from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.retrieved import documents_of_turn, retrieves
-from monitor.ingest.traces.steps import Steps
+from monitor.ingest.traces.reading.values import is_redacted
+from monitor.ingest.traces.assembly.retrieved import documents_of_turn, retrieves
+from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.trace import Trace
 from monitor.ingest.traces.turn import NoTurn, Turn, TurnDocument
 
@@ -40,8 +41,11 @@ def _turn(steps: Steps, original: str | None) -> Turn | NoTurn:
         return NoTurn(trace_id=trace_id, because=_why_none(steps))
     hides_input, hides_output = _redactions(steps)
     documents = documents_of_turn(steps)
-    question = None if hides_input else question_of(steps, documents or ())
+    question = question_of(steps, documents or ())
+    hides_input = hides_input or is_redacted(question)
+    question = None if hides_input else question
     answer, told_by = answer_of(steps)
+    hides_output = hides_output or is_redacted(answer)
     answer = None if hides_output else answer
     hides_documents = any(step.hides_documents for step in steps.of(Kind.RETRIEVER, Kind.RERANKER))
     if documents is not None and not (hides_documents or hides_input):

@@ -11,14 +11,27 @@ from monitor.core.model import Json
 from monitor.ingest.traces.reading.values import MAX_DEPTH, MAX_VALUES, first_text, is_redacted, rescued
 from monitor.ingest.traces.turn import TurnDocument
 
-_TEXTS = ("page_content", "pageContent", "content", "text", "document", "chunk", "passage", "snippet", "body", "excerpt")
+_TEXTS = (
+    "page_content",
+    "pageContent",
+    "content",
+    "text",
+    "document",
+    "chunk",
+    "passage",
+    "snippet",
+    "body",
+    "excerpt",
+)
 _IDS = ("id", "id_", "_id", "doc_id", "document_id", "documentId", "node_id", "chunk_id", "file_id", "uuid", "key")
 _SCORES = ("score", "_score", "relevance_score", "relevanceScore", "similarity", "rerank_score", "@search.score")
 _METADATA = ("metadata", "meta", "payload", "properties", "attributes")
 _SOURCES = ("source", "url", "uri", "doc_uri", "link", "filename", "file_name", "title", "path")
 _ROLES = ("role", "_role", "tool_calls", "tool_call_id", "finish_reason", "additional_kwargs")
 _WRAPPERS = ("node", "document", "doc", "_source", "source_node")
-_NOT_DOCUMENTS = frozenset({"human", "ai", "system", "tool", "function", "tool_call", "function_call", "AIMessageChunk"})
+_NOT_DOCUMENTS = frozenset(
+    {"human", "ai", "system", "tool", "function", "tool_call", "function_call", "AIMessageChunk"}
+)
 _SHOWN = re.compile(r"\bid_?=['\"]?(?P<id>[^,'\")\s]+)['\"]?.*?\bscore[=:] ?(?P<score>-?[\d.]+(?:e-?\d+)?)", re.DOTALL)
 
 

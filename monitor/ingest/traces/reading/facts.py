@@ -18,7 +18,16 @@ _USERS = (
     "mlflow.trace.user", "user_id",
 )  # fmt: skip
 _WITHIN = ("traceloop.association.properties.", "langsmith.metadata.", "langfuse.trace.metadata.", "metadata.")
-_CONVERSATION_KEYS = ("session_id", "sessionId", "conversation_id", "conversationId", "chat_id", "thread_id", "threadId")
+_CONVERSATION_KEYS = (
+    "session_id",
+    "sessionId",
+    "conversation_id",
+    "conversationId",
+    "chat_id",
+    "chatId",
+    "thread_id",
+    "threadId",
+)
 _USER_KEYS = ("user_id", "userId", "ls_user_id", "enduser_id")
 _JSON_METADATA = ("metadata", "langfuse.observation.metadata", "mlflow.trace.metadata")
 _GIVEN = ("gen_ai.usage.input_tokens", "llm.token_count.prompt", "gen_ai.usage.prompt_tokens", "ai.usage.promptTokens")

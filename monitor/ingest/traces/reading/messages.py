@@ -27,7 +27,7 @@ _ROLES = {
 _CALLS = frozenset({"tool_call", "tool_use", "function_call", "tool-call", "toolcall", "tool_calls", "functioncall"})
 _RESULTS = frozenset({"tool_call_response", "tool_result", "tool-result", "function_call_output", "function_response"})
 _THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking", "thought"})
-_LISTS = ("messages", "replies", "choices", "generations", "output", "input", "candidates", "prompt")
+_LISTS = ("messages", "replies", "choices", "generations", "output", "input", "candidates", "contents", "prompt")
 _SHOWN_ROLE = re.compile(r"role=<\w+\.(\w+): '\w+'>|tool_call_id='")
 _SHOWN_TEXT = re.compile(r"\b(?:text|content)=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 _SPOKEN = re.compile(r"(assistant|user|system|tool): ?", re.IGNORECASE)
@@ -60,7 +60,7 @@ def messages_of(value: Json, role: str = "", depth: int = 0) -> list[ChatMessage
     one = _message(value, depth)
     if one:
         return one
-    for name in ("message", "delta", "data", "kwargs", "update"):
+    for name in ("message", "delta", "data", "kwargs", "update", "content"):
         inner = value.get(name)
         if isinstance(inner, dict) and (found := messages_of(inner, role, depth + 1)):
             return found

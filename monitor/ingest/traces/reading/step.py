@@ -24,12 +24,12 @@ _INPUTS = (
 _OUTPUTS = (
     "output.value", "langfuse.observation.output", "mlflow.spanOutputs", "haystack.component.output",
     "haystack.pipeline.output_data", "traceloop.entity.output", "gen_ai.retrieval.documents",
-    "gen_ai.tool.call.result", "tool_response", "ai.response.text", "ai.toolCall.result",
+    "gen_ai.tool.call.result", "tool_response", "gcp.vertex.agent.tool_response", "ai.response.text", "ai.toolCall.result",
     "db.vector.query.response.documents", "gen_ai.completion", "langfuse.trace.output", "final_result",
     "gen_ai.task.output", "output",
 )  # fmt: skip
-_IN_MESSAGES = ("gen_ai.input.messages", "ai.prompt.messages", "gen_ai.prompt", "gen_ai.user.message")
-_OUT_MESSAGES = ("gen_ai.output.messages", "gen_ai.completion")
+_IN_MESSAGES = ("gen_ai.input.messages", "ai.prompt.messages", "gen_ai.prompt", "gcp.vertex.agent.llm_request")
+_OUT_MESSAGES = ("gen_ai.output.messages", "gen_ai.completion", "gcp.vertex.agent.llm_response")
 _SERIES = {
     "in": (("llm.input_messages.", "message."), ("gen_ai.prompt.", ""), ("llm.prompts.", "")),
     "out": (("llm.output_messages.", "message."), ("gen_ai.completion.", ""), ("llm.completions.", "")),

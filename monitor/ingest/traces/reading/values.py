@@ -14,7 +14,7 @@ MAX_DEPTH = 24  # levels that are looked through
 MAX_VALUES = 50_000  # values that are looked through in one attribute
 _MAX_LITERAL = 100_000  # characters of a Python literal
 _REPR = re.compile(r"<?[A-Za-z_][\w.]*(?: object(?: at|>)|\((?:\w+=|<|\)|\*))|<[a-z_]+ object")
-_REDACTED = re.compile(r"[\W_]*redacted[\W_]*", re.IGNORECASE)
+_REDACTED = re.compile(r"[\W_]*(?:redacted|masked|scrubbed)[\W_]*", re.IGNORECASE)
 
 
 def understood(value: Json) -> Json:
@@ -25,9 +25,10 @@ def understood(value: Json) -> Json:
     if not text or text[0] not in '{["':
         return value
     try:
-        return from_json(text)
+        read: Json = from_json(text)
     except ValueError:
         return _literal(text, value)
+    return read
 
 
 def rescued(value: Json) -> Json:
@@ -36,9 +37,10 @@ def rescued(value: Json) -> Json:
     if not isinstance(read, str) or not read.lstrip().startswith(("{", "[")):
         return read
     try:
-        return from_json(read.strip(), allow_partial=True)
+        left: Json = from_json(read.strip(), allow_partial=True)
     except ValueError:
         return read
+    return left
 
 
 def is_cut(value: Json) -> bool:

@@ -11,7 +11,7 @@ from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import messages_of, text_of
 from monitor.ingest.traces.reading.step import Step
 from monitor.ingest.traces.reading.values import is_redacted, is_repr, rescued
-from monitor.ingest.traces.steps import Steps
+from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.turn import TurnDocument
 
 _HANDOFF = re.compile(r"(?:transfer|hand_?off|delegate)_?(?:to|back)?", re.IGNORECASE)
@@ -30,9 +30,9 @@ def documents_of_turn(steps: Steps) -> list[TurnDocument] | None:
             inner = [step.documents or () for step in steps.of(Kind.RETRIEVER, Kind.RERANKER)]
             found = completed(found, merged(inner))
         if any(d.id is None or d.text is None for d in found):
-            found = completed(found, _elsewhere(steps))
+            found = completed(found, steps.known_documents)
         return found
-    return _from_tools(steps) or _from_messages(steps) or _elsewhere(steps) or None
+    return _from_tools(steps) or _from_messages(steps) or list(steps.known_documents) or None
 
 
 def retrieves(steps: Steps) -> bool:
@@ -59,7 +59,7 @@ def _retrieved(steps: Steps) -> list[TurnDocument] | None:
     silent: set[str] = set()
     for step in steps.topmost(Kind.RETRIEVER, Kind.RERANKER):
         if step.documents is not None:
-            lists.append(step.documents)
+            lists.append(_with_dropped(step, step.documents, steps))
         else:
             silent.add(step.span.span_id)
     if silent:
@@ -68,6 +68,16 @@ def _retrieved(steps: Steps) -> list[TurnDocument] | None:
             if over is not None and step.documents is not None:
                 lists.append(step.documents)
     return merged(lists) if lists else None
+
+
+def _with_dropped(step: Step, documents: Sequence[TurnDocument], steps: Steps) -> Sequence[TurnDocument]:
+    """The documents of a retriever that lost attributes to a limit, with the lost ones where a chain holds them all."""
+    if not step.span.dropped_attributes:
+        return documents
+    others = steps.known_documents
+    texts = {squeezed(d.text) for d in others if d.text}
+    whole = len(others) > len(documents) and all(d.text and squeezed(d.text) in texts for d in documents)
+    return completed(others, documents) if whole else documents
 
 
 def _from_tools(steps: Steps) -> list[TurnDocument]:
@@ -98,21 +108,9 @@ def _of_result(value: Json, steps: Steps) -> list[TurnDocument]:
     if not text.strip() or is_redacted(text) or is_repr(text):
         return []
     evened = squeezed(text)
-    within = [(evened.find(squeezed(d.text)), d) for d in _elsewhere(steps)[:_MOST_COMPARED] if d.text]
+    within = [(evened.find(squeezed(d.text)), d) for d in steps.known_documents[:_MOST_COMPARED] if d.text]
     found = [d for place, d in sorted(within, key=lambda one: one[0]) if place >= 0]
     return found or [TurnDocument(id=None, text=text)]
-
-
-def _elsewhere(steps: Steps) -> list[TurnDocument]:
-    """Documents that chains and tools hold, as one that formats them; the same for every caller."""
-    known = steps.__dict__.get("_elsewhere")
-    if known is None:
-        lists = []
-        for step in steps.of(Kind.CHAIN, Kind.TOOL):
-            lists += [documents_of(step.input) or (), documents_of(step.output) or ()]
-        known = steps.__dict__["_elsewhere"] = merged(lists)
-    documents: list[TurnDocument] = known
-    return documents
 
 
 def _by_end(found: Sequence[Step]) -> list[Step]:

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from monitor.ingest.traces.reading.documents import documents_of, merged
 from monitor.ingest.traces.reading.kinds import Kind, kind_by_name, kind_of
 from monitor.ingest.traces.reading.step import Step
 from monitor.ingest.traces.trace import Trace
+from monitor.ingest.traces.turn import TurnDocument
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,9 @@ class Steps:
     def final(self) -> Step | None:
         """The call that gave the answer, or failed: of those that did not ask for tools, the one that ended last."""
         calls = [step for step in self.models if step.failed or not step.calls_tools]
-        return max(calls, key=lambda s: (s.span.ended, s.text is not None, self._depth(s), s.span.span_id), default=None)
+        return max(
+            calls, key=lambda s: (s.span.ended, s.text is not None, self._depth(s), s.span.span_id), default=None
+        )
 
     @cached_property
     def around(self) -> Sequence[Step]:
@@ -59,7 +63,9 @@ class Steps:
         above: list[Step] = []
         for span_id in self.trace.ancestors(self.final.span.span_id):
             above.append(self.by_id[span_id])
-            if above[-1].kind is Kind.TOOL:  # an answer within a tool is not the chatbot's: what is around it tells more
+            if (
+                above[-1].kind is Kind.TOOL
+            ):  # an answer within a tool is not the chatbot's: what is around it tells more
                 above.clear()
         chosen = {step.span.span_id: step for step in above}
         for span_id in self.trace.children_of.get(None, ()):
@@ -67,6 +73,14 @@ class Steps:
                 chosen[span_id] = self.by_id[span_id]
         ordered = sorted(chosen.values(), key=lambda s: (self._depth(s), s.span.started, s.span.span_id))
         return [step for step in ordered if step.kind is Kind.CHAIN]
+
+    @cached_property
+    def known_documents(self) -> Sequence[TurnDocument]:
+        """Documents that chains and tools hold, as one that formats them, each once."""
+        lists = []
+        for step in self.of(Kind.CHAIN, Kind.TOOL):
+            lists += [documents_of(step.input) or (), documents_of(step.output) or ()]
+        return merged(lists)
 
     def topmost(self, *kinds: Kind) -> list[Step]:
         """The steps of these kinds that are within no other of them, in the order of their start."""

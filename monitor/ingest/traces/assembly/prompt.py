@@ -9,10 +9,12 @@ from dataclasses import replace
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import messages_of
 from monitor.ingest.traces.reading.values import understood
-from monitor.ingest.traces.steps import Steps
+from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.turn import TurnDocument
 
-HEADING = re.compile(r"^.{0,80}\b(?:context|documents?|sources?|passages?|snippets?|search results)\b[^\n]{0,60}:\s*$", re.I | re.M)
+HEADING = re.compile(
+    r"^.{0,80}\b(?:context|documents?|sources?|passages?|snippets?|search results)\b[^\n]{0,60}:\s*$", re.I | re.M
+)
 _TAGGED = re.compile(r"<(document|doc|context|passage|source|chunk)\b[^>]*>\s*(.*?)\s*</\1>", re.I | re.S)
 _RULES = ("\n\n", "\n---\n", "\n\n---\n\n", "\n-----\n", "\n***\n", "\n")
 _FENCE = re.compile(r"^-{3,}$", re.M)

@@ -11,13 +11,13 @@ from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import last_of, messages_of
 from monitor.ingest.traces.reading.step import Step
 from monitor.ingest.traces.reading.values import MAX_DEPTH, is_cut, is_repr, understood, walk
-from monitor.ingest.traces.prompt import HEADING
-from monitor.ingest.traces.steps import Steps
+from monitor.ingest.traces.assembly.prompt import HEADING
+from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.turn import TurnDocument
 
 _KEYS = (
     "question", "user_question", "query", "user_query", "query_str", "user_input", "user_message", "user_msg", "input",
-    "inputs", "message", "prompt", "str_or_query_bundle", "query_bundle", "input_str", "q", "text", "content",
+    "inputs", "message", "prompt", "str_or_query_bundle", "query_bundle", "input_str", "q", "task", "text", "content",
 )  # fmt: skip
 _WRAPPERS = ("inputs", "input", "data", "kwargs", "args", "state", "message", "body", "payload", "request")
 _HEAD = 60  # characters of a document that are looked for
@@ -32,10 +32,18 @@ def question_of(steps: Steps, documents: Sequence[TurnDocument]) -> str | None:
     for step in steps.around:
         if isinstance(text := step.input, str) and (is_cut(text) or is_repr(text)):
             continue
-        asked = asked_in(step.input, heard or "")
+        asked = _asked(step, heard or "")
         if asked is not None and not (rendered and asked == heard):
             return asked
     return _within_prompt(heard, steps) if heard is not None and rendered else heard
+
+
+def _asked(step: Step, heard: str) -> str | None:
+    """What a chain was asked: in what it was given, or by the last message of the user to it."""
+    if step.input is not None:
+        return asked_in(step.input, heard)
+    spoken = last_of(list(step.said), "user")
+    return None if spoken is None else asked_in(spoken.text, heard)
 
 
 def _is_rendered(heard: str, documents: Sequence[TurnDocument]) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from monitor.core.model import Json
 from monitor.ingest.traces.reading.documents import squeezed
 from monitor.ingest.traces.reading.messages import messages_of
 from monitor.ingest.traces.reading.values import MAX_DEPTH, is_cut, is_repr, understood, walk
-from monitor.ingest.traces.steps import Steps
+from monitor.ingest.traces.assembly.steps import Steps
 
 _KEYS = (
     "answer", "final_answer", "final_output", "final_result", "response", "reply", "output", "outputs", "result", "generation",
     "completion", "answer_text", "output_text",
 )  # fmt: skip
+_FIELDS = re.compile(r"\[\[ ## (\w+) ## \]\]\s*(.*?)\s*(?=\[\[ ## |\Z)", re.DOTALL)
 _WEAK_KEYS = ("text", "content", "message")
 _WRAPPERS = ("outputs", "output", "result", "data", "kwargs", "response", "update", "message", "return_value")
 
@@ -24,10 +27,10 @@ def answer_of(steps: Steps) -> tuple[str | None, str]:
     for step in steps.around:
         if isinstance(text := step.output, str) and (is_cut(text) or is_repr(text)):
             continue
-        given = given_in(step.output, final.text)
+        given = step.text if step.output is None else given_in(step.output, final.text)
         if given is not None:
             return given, step.span.span_id
-    return final.text, final.span.span_id
+    return None if final.text is None else _field(final.text), final.span.span_id
 
 
 def given_in(value: Json, spoken: str | None, depth: int = 0) -> str | None:
@@ -62,6 +65,12 @@ def given_in(value: Json, spoken: str | None, depth: int = 0) -> str | None:
             if isinstance(inner, str) and inner.strip() and not is_repr(inner):
                 return inner
     return None
+
+
+def _field(text: str) -> str:
+    """The answer where a model writes several fields: `[[ ## answer ## ]]` and its like."""
+    fields = {match[1].lower(): match[2].strip() for match in _FIELDS.finditer(text)}
+    return next((fields[name] for name in _KEYS if fields.get(name)), text)
 
 
 def _is_cut_from(text: str, whole: str) -> bool:
