@@ -1,4 +1,4 @@
-"""OTLP request bodies like those of a chatbot's processes: whole turns, each of seven spans, in batches of one export."""
+"""OTLP request bodies like those of a chatbot: whole turns, each of seven spans, in batches of one export."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def bodies(turns: int, random: Random) -> Iterator[bytes]:
 
 def lone_spans(traces: int, random: Random) -> bytes:
     """A request of as many traces, of one small span each."""
-    return body([_span("CHAIN", "step", random.randbytes(16), random, 0, {}) for _ in range(traces)])
+    return body([_span("CHAIN", "step", random.randbytes(16), random, {}) for _ in range(traces)])
 
 
 def body(spans: list[Span]) -> bytes:
@@ -53,9 +53,8 @@ def _turn(it: Interaction, number: int, random: Random) -> list[Span]:
     prompt = "Answer from these documents:\n" + "\n\n".join(texts) + f"\n\nQuestion: {it.question}"
     documents = {f"retrieval.documents.{n}.document.content": text for n, text in enumerate(texts)}
     ids = {f"retrieval.documents.{n}.document.id": d.id for n, d in enumerate(it.retrieved_documents)}
-    root = _span(
-        "CHAIN", "RunnableSequence", trace, random, at, {"input.value": it.question, "output.value": it.answer}
-    )
+    said = {"input.value": it.question, "output.value": it.answer}
+    root = _span("CHAIN", "RunnableSequence", trace, random, said, at=at)
     inner = [
         ("RETRIEVER", "VectorStoreRetriever", {"input.value": it.question, **documents, **ids}),
         ("CHAIN", "format_documents", {"output.value": "\n\n".join(texts)}),
@@ -76,14 +75,21 @@ def _turn(it: Interaction, number: int, random: Random) -> list[Span]:
         ("CHAIN", "StrOutputParser", {"output.value": it.answer}),
     ]
     children = [
-        _span(kind, name, trace, random, at + 1_000 * (place + 1), attributes, root.span_id)
+        _span(kind, name, trace, random, attributes, at=at + 1_000 * (place + 1), parent=root.span_id)
         for place, (kind, name, attributes) in enumerate(inner)
     ]
     return [*children, root]
 
 
 def _span(
-    kind: str, name: str, trace: bytes, random: Random, at: int, attributes: dict[str, str], parent: bytes = b""
+    kind: str,
+    name: str,
+    trace: bytes,
+    random: Random,
+    attributes: dict[str, str],
+    *,
+    at: int = 0,
+    parent: bytes = b"",
 ) -> Span:
     return Span(
         trace_id=trace,
