@@ -32,7 +32,13 @@ def topic_decoder(
         )
 
     by_topic = {name: decoder(topic) for name, topic in settings.kafka.by_topic.items()}
-    return TopicDecoder(decoder(TopicSettings()), by_topic, redactor_of(settings.redaction, tag_key))
+    apps = {name: topic.app for name, topic in settings.kafka.by_topic.items() if topic.app is not None}
+    return TopicDecoder(
+        decoder(TopicSettings()),
+        by_topic,
+        redactor_of(settings.redaction, tag_key),
+        apps={**apps, "": app} if app else apps,
+    )
 
 
 def redactor_of(redaction: RedactionSettings, tag_key: Callable[[], bytes]) -> Redactor | None:

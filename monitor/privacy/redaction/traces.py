@@ -13,6 +13,9 @@ from monitor.privacy.redaction.redactor import Redactor
 
 # `session.id` and `retrieval.documents.0.document.id` are left alone like the ids of any event; a user's is not
 _ID = re.compile(r"(?:^|\.)(?<!user\.)id$")
+_NAMES = frozenset(
+    {"id", "app", "environment", "conversation_id", "trace_id", "model", "prompt_version", "occurred_at"}
+)
 _MOST_NESTED = 16
 
 
@@ -27,10 +30,24 @@ class TraceRedactor:
         self._text = redactor.text
 
     def collected(self, collected: Collected) -> Collected:
-        """The spans and log records without personal data; events are left as they are, until they are read."""
+        """The spans, log records and events without personal data."""
         return replace(
-            collected, spans=tuple(map(self._span, collected.spans)), logs=tuple(map(self._log, collected.logs))
+            collected,
+            spans=tuple(map(self._span, collected.spans)),
+            logs=tuple(map(self._log, collected.logs)),
+            events=tuple(map(self._event, collected.events)),
         )
+
+    def _event(self, event: bytes) -> bytes:
+        """A native event, whose ids and names stay as they are."""
+        text = event.decode()
+        if self._text(text) == text:
+            return event
+        fields: dict[str, Json] = json.loads(text)
+        return json.dumps(
+            {name: value if name in _NAMES else self._value(value, 0) for name, value in fields.items()},
+            ensure_ascii=False,
+        ).encode()
 
     def _span(self, span: Span) -> Span:
         return replace(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 
 from sqlalchemy import Engine, text
 
@@ -44,13 +46,8 @@ class CollectFigures:
     refused: int = 0
     late: int = 0
     overdue: float = 0.0
-    waiting: dict[str, int]
+    waiting: Mapping[str, int] = MappingProxyType({})
     progress: tuple[Progress, ...] = ()
-
-    @property
-    def used(self) -> bool:
-        """Whether anything was ever collected."""
-        return self.spans > 0 or bool(self.waiting)
 
 
 def collect_figures(engine: Engine, group: str, now: datetime) -> CollectFigures:

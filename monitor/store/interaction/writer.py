@@ -16,6 +16,7 @@ from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fatal, Fenced, Retriable
 from monitor.core.model import Assessment, Interaction, Work
 from monitor.core.ports import Store
+from monitor.core.trace import Collected
 from monitor.store.audit_queue import Entry, EntrySource, Kind
 from monitor.store.audit_rows import Key, part_of, queued_record, queued_records, stored_row
 from monitor.store.collect.keep import collect
@@ -206,7 +207,7 @@ class Writer(Store):
                 made = statements(self.group, batch.offsets, stored=settled, known=known, dead=letters, at=now)
                 self._entries.queue(connection, made, now)  # behind the rows that it speaks of
                 write_ingest(connection, self._now(), read, dead, self._labels)
-                collect(connection, batch.collected, self._limits, now)  # last, since its locks come after all others
+                self.collect(connection, batch.collected)
         return Tally(
             received=batch.received,
             assessed=len(new),
@@ -246,6 +247,10 @@ class Writer(Store):
         write_rollup(connection, ordered, self._labels)
         self.follow_up(connection, ordered)
         return [stored_row(Kind.ASSESSMENT, ASSESSMENT_COLUMNS, row) for row in rows]
+
+    def collect(self, connection: psycopg.Connection, collected: Sequence[Collected]) -> None:
+        """Keeps spans and events; the last act of a transaction, since its locks come after all others."""
+        collect(connection, collected, self._limits, self._now())
 
     def queue_to_seal(
         self, connection: psycopg.Connection, kind: Kind, rows: Sequence[Row], revises: Mapping[Key, str] | None = None
