@@ -1,4 +1,4 @@
-"""The reasons of verdicts, and of turns without scores, in words: the same in pages, messages and on the command line."""
+"""The reasons of verdicts and of missing scores in words, the same in pages, messages and on the command line."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ UNSCORED_OF_ONE = UNSCORED_WORDS | {
 # What to do about it; docs/start/traces.md has the switches of each package.
 UNSCORED_ADVICE = {
     Unscored.CALL_FAILED: "look at the chatbot's calls of its model: there is no answer to score",
-    Unscored.CONTENT_REDACTED: "stop redacting in the chatbot, or redact here with MONITOR_REDACTION__MODE",
+    Unscored.CONTENT_REDACTED: "stop redacting in the chatbot, or redact here with MONITOR_REDACTION__KINDS",
     Unscored.CONTENT_NOT_CAPTURED: "switch on the recording of content in the instrumentation",
     Unscored.NO_RETRIEVAL: "nothing to do if these turns need no documents; otherwise record the retrieval",
-    Unscored.NO_DOCUMENT_TEXT: "switch on the recording of document texts, or set up a look-up of documents by their ids",
+    Unscored.NO_DOCUMENT_TEXT: "switch on the recording of document texts, or set up a look-up of documents by id",
 }
 UNSCORED_PAGE = "docs/start/traces.md"

@@ -50,8 +50,15 @@ FIELDS = (
     *("metric", "low", "high", "labelled", "suspicious", "unscored", "conversation", "trace", "tag", "words"),
 )
 _ABOUT_ANSWERS = {
-    **{"verdict": "Verdict", "reason": "Reason", "refusal": "Refusal", "metric": "Metric", "low": "At least"},
-    **{"high": "At most", "labelled": "Labels", "suspicious": "Look at first", "words": "Words"},
+    "verdict": "Verdict",
+    "reason": "Reason",
+    "refusal": "Refusal",
+    "metric": "Metric",
+    "low": "At least",
+    "high": "At most",
+    "labelled": "Labels",
+    "suspicious": "Look at first",
+    "words": "Words",
 }
 _FIRST = datetime(1, 1, 2, tzinfo=UTC)
 _T = TypeVar("_T")
