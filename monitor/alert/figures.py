@@ -46,6 +46,7 @@ _RANKED: Mapping[str, str] = {  # of each, one in ten was as bad before
 }
 _STATES: Mapping[str, str] = {
     "no_data": "answers",
+    "unscored_rate": "turns that cannot be scored",
     "dead_letters": "messages that cannot be read (dead letters)",
     "lag": "reading is behind by",
     "ledger_imbalance": "partitions whose ledger does not balance",
@@ -138,7 +139,7 @@ def figure(alert: NotifiedAlert) -> str:
 
 
 def counted(alert: NotifiedAlert) -> str:
-    """What is counted: `messages`, `labels` or `answers`."""
+    """What is counted: `messages`, `turns`, `labels` or `answers`."""
     if alert.signal.startswith("true_rate"):
         return "labels"
-    return "messages" if alert.signal == "dead_letters" else "answers"
+    return {"dead_letters": "messages", "unscored_rate": "turns"}.get(alert.signal, "answers")

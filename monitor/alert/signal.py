@@ -33,6 +33,7 @@ class SignalKind(StrEnum):
     RANKS = "ranks"  # how bad single answers are among the earlier ones of their source
     TRUE_RATE = "true_rate"  # share of the answers with a given verdict, as people's labels of a period show it
     NO_DATA = "no_data"  # number of answers, of which there should be some
+    UNSCORED = "unscored_rate"  # share of the turns that cannot be scored
     DEAD_LETTERS = "dead_letters"  # share of the messages that became dead letters
     LAG = "lag"  # seconds that reading is behind now
     LEDGER = "ledger_imbalance"  # partitions whose ledger does not balance now
@@ -58,13 +59,16 @@ class Signal:
         """The labels by which it can be selected and grouped."""
         if self.kind is SignalKind.TRUE_RATE:
             return ("app",)
+        if self.kind is SignalKind.UNSCORED:
+            return ("app", "environment")
         of_answers = (SignalKind.RATE, SignalKind.MEAN, SignalKind.RANKS, SignalKind.NO_DATA)
         return ANSWER_LABELS if self.kind in of_answers else INGEST_LABELS
 
     @property
     def is_share(self) -> bool:
         """Whether it is a rate between 0 and 1."""
-        return self.kind in (SignalKind.RATE, SignalKind.RANKS, SignalKind.TRUE_RATE, SignalKind.DEAD_LETTERS)
+        of_counts = (SignalKind.RATE, SignalKind.UNSCORED, SignalKind.DEAD_LETTERS)
+        return self.kind in of_counts or self.kind in (SignalKind.RANKS, SignalKind.TRUE_RATE)
 
     @property
     def shown_by(self) -> str | None:

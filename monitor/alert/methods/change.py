@@ -42,7 +42,7 @@ class Change(Method):
     """
 
     name: ClassVar[str] = "change"
-    takes: ClassVar[frozenset[SignalKind]] = frozenset({SignalKind.RATE, SignalKind.DEAD_LETTERS})
+    takes: ClassVar[frozenset[SignalKind]] = frozenset({SignalKind.RATE, SignalKind.UNSCORED, SignalKind.DEAD_LETTERS})
 
     window: timedelta = timedelta(hours=1)
     weeks: int = 4

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from monitor.core.batch import Tally
-from monitor.core.model import Verdict
+from monitor.core.model import Unscored, Verdict
 from monitor.core.verdict_counts import Verdicts
 from monitor.report.findings.find import Candidate
 from monitor.report.weekly.week import Week
@@ -169,8 +169,9 @@ class Behind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """What became of messages. A dead letter belongs to no app, so everything but `pending` counts all apps.
+    """What became of messages.
 
+    A dead letter belongs to no app, so everything but `pending` and `unscored` counts all apps.
     `ledger` sums all live groups since their beginning; `unbalanced` counts the partitions that do not balance.
     """
 
@@ -182,6 +183,7 @@ class Coverage:
     partitions: int
     unbalanced: int
     behind: tuple[Behind, ...]
+    unscored: Mapping[Unscored, int] = field(default_factory=dict)  # turns of the app and week, by reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,6 +109,10 @@ def coverage_json(facts: Facts, answers: int) -> Json:
     return {
         "assessed": share(answers, answers + c.pending),
         "pending": c.pending,
+        "unscored": [
+            {"reason": reason.value, "turns": share(turns, answers + c.pending + sum(c.unscored.values()))}
+            for reason, turns in sorted(c.unscored.items(), key=lambda item: (-item[1], item[0]))
+        ],
         "received": received,
         "dead": share(dead, received),
         "sources": [{**asdict(source), "source": name_json(source.source)} for source in c.arrivals],

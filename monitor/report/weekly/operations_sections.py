@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from monitor.core.model import Verdict
+from monitor.core.model import Unscored, Verdict
+from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_WORDS
 from monitor.report.weekly.elements import Columns, Item, Section, table_of
 from monitor.report.weekly.wording import (
     NOTHING,
@@ -41,7 +42,10 @@ _SOURCES: Columns = {"Source": text("source"), "Arrived": thousands("received"),
 _PROBLEMS: Columns = {"Problem": text("problem"), "Letters": thousands("letters")}
 _LEDGER: Columns = {
     "Partitions": thousands("partitions"),
-    **{name.capitalize(): thousands(name) for name in ("received", "assessed", "duplicate", "dead", "pending")},
+    **{
+        name.capitalize(): thousands(name)
+        for name in ("received", "assessed", "duplicate", "dead", "pending", "unscored")
+    },
     "Ledger": lambda ledger: (
         "balanced" if ledger["balanced"] else f"{ledger['unbalanced_partitions']:,} partitions do not balance"
     ),
@@ -131,13 +135,20 @@ def _coverage(coverage: Item, ledger: Item) -> Section:
         f"{counted(coverage['assessed'])} stored answers of this app are assessed; {coverage['pending']:,} still wait.",
         f"All apps: {plural(coverage['received'], 'message')} arrived, {counted(coverage['dead'])} as dead letters.",
     ]
+    notes += [
+        f"{counted(its['turns'])} turns {UNSCORED_WORDS[reason]}, and have no verdict: {UNSCORED_ADVICE[reason]}."
+        for its in coverage.get("unscored", ())
+        for reason in (Unscored(its["reason"]),)
+    ]
     tables = []
     if coverage["sources"]:
         tables.append(table_of(coverage["sources"], _SOURCES, caption="Messages by source"))
     if coverage["dead_letters"]:
         tables.append(table_of(coverage["dead_letters"], _PROBLEMS, caption="Problems of the dead letters"))
     if ledger["partitions"]:
-        tables.append(table_of([ledger], _LEDGER, caption="The ledger of all apps since its beginning"))
+        tables.append(
+            table_of([{"unscored": 0, **ledger}], _LEDGER, caption="The ledger of all apps since its beginning")
+        )
     else:
         notes.append("The ledger holds nothing: it counts what is read from Kafka and from followed files.")
     if ledger.get("read_once"):
@@ -147,8 +158,8 @@ def _coverage(coverage: Item, ledger: Item) -> Section:
         tables.append(table_of(ledger["reading"], _READING, caption="How far each source was read"))
     return Section(
         title="Coverage",
-        words="Received = assessed + duplicate + dead + pending. A dead letter belongs to no app, so messages are "
-        "counted for all apps. The ledger and the reading are as of when the report was made.",
+        words="Received = assessed + duplicate + dead + pending + unscored. A dead letter belongs to no app, so "
+        "messages are counted for all apps. The ledger and the reading are as of when the report was made.",
         notes=notes,
         tables=tables,
     )

@@ -39,7 +39,7 @@ from monitor.alert.target import HourSums
 from monitor.alert.window import HOUR, Count, Counts, Span
 from monitor.core.model import Verdict
 from monitor.store.database import bounded
-from monitor.store.tables.interactions import verdict_minute
+from monitor.store.tables.interactions import unscored_minute, verdict_minute
 from monitor.store.tables.signals import ingest_minute, verdict_hour
 
 # The planner cannot see how short the spans are and overestimates the costs: compiling would take longer than the read.
@@ -119,24 +119,33 @@ def _hour_sums(signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequ
     """Rows of hours, Σn, Σk, Σk², Σkn, Σn² and the labels of `by`, where something was counted."""
     if signal.is_momentary:
         raise ValueError(f"{signal} is momentary: it has no counts over a span")
-    table = ingest_minute if signal.kind is SignalKind.DEAD_LETTERS else verdict_hour
-    at = _time(table)
-    hour = at if table is verdict_hour else func.date_trunc("hour", at, "UTC")
-    total, added, _ = _values(table, signal)
-    by_columns = [table.c[label] for label in by]
-    n, k = (cast(func.sum(value), Double) for value in (total, added))
+    counted = union_all(
+        *(
+            select(
+                hour.label("hour"), total.label("total"), added.label("added"), *(table.c[label] for label in by)
+            ).where(_time(table) >= span.start, _time(table) < span.end, *_chosen(table, selector))
+            for table in _tables(signal)
+            for hour in (_time(table) if table is verdict_hour else func.date_trunc("hour", _time(table), "UTC"),)
+            for total, added, _ in (_values(table, signal),)
+        )
+    ).subquery()
+    by_columns = [counted.c[label] for label in by]
+    n, k = (cast(func.sum(value), Double) for value in (counted.c.total, counted.c.added))
     hours = (
-        select(n.label("n"), k.label("k"), *by_columns)
-        .where(at >= span.start, at < span.end, *_chosen(table, selector))
-        .group_by(hour, *by_columns)
-        .having(n > 0)
-        .subquery()
+        select(n.label("n"), k.label("k"), *by_columns).group_by(counted.c.hour, *by_columns).having(n > 0).subquery()
     )
     c, labels = hours.c, [hours.c[label] for label in by]
     sums = [func.sum(value) for value in (c.n, c.k, c.k * c.k, c.k * c.n, c.n * c.n)]
     columns: list[ColumnElement[Any]] = [func.count(), *sums, *labels]
     # without labels there is one group even where nothing was counted
     return select(*columns).group_by(*labels).having(func.count() > 0).order_by(*labels)
+
+
+def _tables(signal: Signal) -> tuple[Table, ...]:
+    """The tables that count a signal by the hour, or by the minute where there is none by the hour."""
+    if signal.kind is SignalKind.DEAD_LETTERS:
+        return (ingest_minute,)
+    return (verdict_hour, unscored_minute) if signal.kind is SignalKind.UNSCORED else (verdict_hour,)
 
 
 def _chosen(table: Table, selector: Mapping[str, tuple[str, ...]]) -> list[ColumnElement[bool]]:
@@ -205,7 +214,9 @@ def _values(table: Table, signal: Signal) -> tuple[ColumnElement[Any], ColumnEle
     c = table.c
     if signal.kind is SignalKind.DEAD_LETTERS:
         return c.received, c.dead, c.dead
-    if signal.kind is SignalKind.NO_DATA:
+    if table is unscored_minute:
+        return c.turns, c.turns, c.turns
+    if signal.kind in (SignalKind.NO_DATA, SignalKind.UNSCORED):
         return c.total, literal(0), literal(0)
     if signal.kind is SignalKind.MEAN:
         total, added = c[f"{signal.name}_count"], c[f"{signal.name}_sum"]
@@ -233,6 +244,8 @@ def _pieces(signal: Signal, spans: Sequence[Span]) -> Mapping[_Piece, Sequence[t
         if signal.kind is SignalKind.DEAD_LETTERS:
             found[_Piece(start=span.start, end=span.end, table=ingest_minute)].append((number, 1))
             continue
+        if signal.kind is SignalKind.UNSCORED:
+            found[_Piece(start=span.start, end=span.end, table=unscored_minute)].append((number, 1))
         for piece, sign in _cut(span.start.astimezone(UTC), span.end.astimezone(UTC), signal):
             found[piece].append((number, sign))
     return found

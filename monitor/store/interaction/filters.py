@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from monitor.core.model import Reason, Verdict
+from monitor.core.model import Reason, Unscored, Verdict
 from monitor.store.database import retriable
 from monitor.store.interaction.search import Terms
 from monitor.store.tables.interactions import SUSPICIOUS, assessment, interaction
@@ -119,6 +119,7 @@ class Filters:
     metric: MetricRange | None = None
     labelled: Labelled | None = None
     suspicious: bool = False  # only answers to look at first: see `SUSPICIOUS`
+    unscored: frozenset[Unscored] = frozenset()  # turns without scores for these reasons, instead of answers
     words: str | None = None
     exact: ExactValues = field(default_factory=ExactValues)
 

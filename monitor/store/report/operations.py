@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, RowMapping, text
 
 from monitor.alert.state import State
 from monitor.core.batch import Tally
+from monitor.core.model import Unscored
 from monitor.report.weekly.facts import Arrivals, Behind, Coverage, Episode, JudgedMetric, Usage, WeekSilence
 from monitor.report.weekly.week import Week
 from monitor.store.ledger.ledger import Ledger, source_of
@@ -77,6 +78,11 @@ _LETTERS = text("""
 _PENDING = text("""
     SELECT count(*) FROM pending
     WHERE kind = 'assess' AND app = :app AND occurred_at >= :start AND occurred_at < :end
+""")
+_UNSCORED = text("""
+    SELECT reason, sum(turns) AS turns FROM unscored_minute
+    WHERE app = :app AND minute >= :start AND minute < :end AND reason = ANY(:reasons)
+    GROUP BY reason HAVING sum(turns) > 0
 """)
 # Of a source that the ledger holds, the ledger tells more.
 _READ_ONCE = text("""
@@ -152,11 +158,13 @@ def usage(connection: Connection, values: Mapping[str, Any]) -> tuple[Usage, ...
 def coverage(connection: Connection, engine: Engine, values: Mapping[str, Any]) -> Coverage:
     """The outcomes of messages; the ledger is read outside the snapshot."""
     letters = connection.execute(_LETTERS, {**values, "most": _PROBLEMS})
+    unscored = connection.execute(_UNSCORED, {**values, "reasons": list(Unscored)})
     rows = [row for row in Ledger(engine).read()[0] if row.live]
     in_ledger = {"ledger": sorted({source_of(row.topic) for row in rows}), "most": _PROBLEMS}
-    named = ("received", "assessed", "duplicate", "dead", "pending")
+    named = ("received", "assessed", "duplicate", "dead", "pending", "unscored")
     return Coverage(
         pending=int(connection.scalar(_PENDING, values) or 0),
+        unscored={Unscored(row.reason): int(row.turns) for row in unscored},
         arrivals=tuple(Arrivals(**row) for row in connection.execute(_ARRIVALS, values).mappings()),
         problems=tuple((row.problem, row.letters) for row in letters),
         ledger=sum((Tally(**{name: row.counts[name] for name in named}) for row in rows), Tally()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -10,7 +11,9 @@ from pydantic import Field
 
 from monitor.app.wiring.application import Application
 from monitor.core.model import Verdict
+from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_WORDS
 from monitor.core.verdict_counts import Verdicts
+from monitor.store.interaction.turns.unscored_counts import UnscoredShare, unscored_shares
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiResponse, rounded
 from monitor.web.base.guard import Needs
@@ -66,6 +69,17 @@ class OverviewTopic(ApiResponse):
     change: dict[str, str | None] = Field(description=_CHANGE)
 
 
+class OverviewUnscored(ApiResponse):
+    """The turns of an app that cannot be scored for one reason, and what to do about it."""
+
+    app: str
+    reason: str
+    turns: int
+    share: float = Field(description="of all turns of the app, those with a verdict included")
+    words: str
+    advice: str
+
+
 class Overview(ApiResponse):
     """The rates of [start, end), and of the span of the same length before it."""
 
@@ -78,6 +92,7 @@ class Overview(ApiResponse):
     topics: list[OverviewTopic] | None = Field(
         description="the 12 with the most negative answers first; empty without topics, null if they take too long"
     )
+    unscored: list[OverviewUnscored] = Field(description="turns that cannot be scored, by app and reason")
 
 
 @router.get(
@@ -106,6 +121,9 @@ def overview(
     whole = next(iter(group_counts(counted, counted_before, cells, drawn_from, lambda _: ())), NOTHING)
     found = group_counts(counted, counted_before, cells, drawn_from, lambda name: name)
     topics = counted_topics(store, chosen, now, app, whole)
+    scored = Counter[str]()
+    for name, counts in counted.items():
+        scored[name[0]] += counts.total
     return Overview(
         start=start,
         end=end,
@@ -124,6 +142,18 @@ def overview(
             for group in found
         ],
         topics=None if topics is None else [_topic(group) for group in topics],
+        unscored=[_unscored(its) for its in unscored_shares(application.engine, start, drawn_to, scored, app=app)],
+    )
+
+
+def _unscored(its: UnscoredShare) -> OverviewUnscored:
+    return OverviewUnscored(
+        app=its.app,
+        reason=its.reason,
+        turns=its.turns,
+        share=round(its.share, 6),
+        words=UNSCORED_WORDS[its.reason],
+        advice=UNSCORED_ADVICE[its.reason],
     )
 
 
