@@ -40,6 +40,8 @@ INTERACTION_PERSONAL = (
 )
 # Of tags that redaction changed; in a record only where there are some, so that other records stay as they were.
 INTERACTION_DIGESTS = ("tag_digests",)
+# What the answer cost; in a record only where it is known, so that other records stay as they were.
+INTERACTION_COST = "cost"
 ASSESSMENT_REAL = ("p_grounded", "p_refusal", "p_self_generated", "sdq", "sdrd", "sda", "qrd", "qa")
 ASSESSMENT_PUBLIC = (
     *("occurred_at", "profile_hash", "profile_name", "embedding_model", "verdict", "rule_verdict", "reasons"),
@@ -75,6 +77,8 @@ Record: TypeAlias = dict[str, Json]
 def interaction_record(row: Row, secret: bytes, version: int = VERSION) -> Record:
     """The record of a row of `interaction`."""
     record = _record(INTERACTION, row, INTERACTION_PUBLIC, version)
+    if row.get(INTERACTION_COST) is not None:
+        record[INTERACTION_COST] = portable(row[INTERACTION_COST])
     digests = () if row.get("tag_digests") is None else INTERACTION_DIGESTS
     return record | _committed(row, secret, (*INTERACTION_PERSONAL, *digests), version)
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.message import DeadLetter, Message
 from monitor.core.model import Interaction, Mark
+from monitor.core.prices import PriceTable
 from monitor.core.trace import Collected
 from monitor.ingest.dialects import DIALECTS
 from monitor.ingest.dialects.dialect import Context, Dialect, Headers
@@ -96,16 +97,25 @@ class Decoder:
 class TopicDecoder:
     """Reads each message with the decoder of its topic, or with the one for all other topics.
 
-    Interactions and dead letters pass through `redactor`, if there is one.
+    Interactions and dead letters pass through `redactor`, if there is one, and get their cost by the `prices`.
     """
 
-    def __init__(self, decoder: Decoder, by_topic: Mapping[str, Decoder], redactor: Redactor | None = None) -> None:
+    def __init__(
+        self,
+        decoder: Decoder,
+        by_topic: Mapping[str, Decoder],
+        redactor: Redactor | None = None,
+        prices: PriceTable | None = None,
+    ) -> None:
         self._decoder = decoder
         self._by_topic = by_topic
         self._redactor = redactor
+        self._prices = prices
 
     def decode_batch(self, messages: Iterable[Message]) -> Decoded:
         read = _decoded(messages, lambda m: self._by_topic.get(m.position.topic, self._decoder).decode(m))
+        if self._prices is not None:
+            read = read._replace(interactions=[_priced(it, self._prices) for it in read.interactions])
         if self._redactor is None:
             return read
         return read._replace(
@@ -127,6 +137,13 @@ def _decoded(messages: Iterable[Message], decode: Callable[[Message], Interactio
         else:
             decoded.interactions.append(replace(read, revises=True) if message.revises else read)
     return decoded
+
+
+def _priced(it: Interaction, prices: PriceTable) -> Interaction:
+    if it.usage is None:
+        return it
+    cost = prices.cost(it.model, it.occurred_at.date(), it.usage.input, it.usage.output)
+    return it if cost is None else replace(it, cost=cost)
 
 
 def _named(name: str) -> Dialect:

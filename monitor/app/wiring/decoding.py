@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from monitor.app.wiring.prices import prices_of
 from monitor.core.settings.load import Settings
 from monitor.core.settings.privacy import RedactionSettings
 from monitor.core.settings.sections import TopicSettings
@@ -32,7 +33,7 @@ def topic_decoder(
         )
 
     by_topic = {name: decoder(topic) for name, topic in settings.kafka.by_topic.items()}
-    return TopicDecoder(decoder(TopicSettings()), by_topic, _redactor(settings.redaction, tag_key))
+    return TopicDecoder(decoder(TopicSettings()), by_topic, _redactor(settings.redaction, tag_key), prices_of(settings))
 
 
 def _redactor(redaction: RedactionSettings, tag_key: Callable[[], bytes]) -> Redactor | None:
