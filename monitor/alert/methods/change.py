@@ -48,7 +48,8 @@ class Change(Method):
         require_window("window", self.window)
         require_least("weeks", self.weeks, LEAST_WEEKS)
         require_chance("alpha", self.alpha)
-        require_least("at_least", self.at_least, 0)
+        if not 0 <= self.at_least <= 1:
+            raise WrongParameter("at_least", "must be between 0 and 1: 0.02 is 2 percentage points")
         require_least("min_samples", self.min_samples, 1)
 
     @property

@@ -19,6 +19,19 @@ class WrongPrices(WrongSettings):
     """A file of prices is wrong; the message has a line for each problem."""
 
 
+_PROBLEMS = {
+    "extra_forbidden": "unknown key",
+    "missing": "is missing",
+    "string_pattern_mismatch": "must be a code of three capital letters, such as USD",
+    "model_type": "must be a mapping of keys to values",
+    "greater_than_equal": "must be 0 or more",
+    "float_type": "must be a number",
+    "date_type": "must be a day such as 2026-11-01",
+    "string_type": "must be a text",
+    "list_type": "must be a list",
+}
+
+
 def _finite(value: float) -> float:
     if not isfinite(value):
         raise ValueError("must be finite")
@@ -97,15 +110,5 @@ def _problem(name: str, document: MarkedYaml, error: Any) -> str:
     path = error["loc"]
     mark = document.mark(path, of_key=error["type"] == "extra_forbidden")
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".") or "file"
-    match error["type"]:
-        case "extra_forbidden":
-            problem = "unknown key"
-        case "missing":
-            problem = "is missing"
-        case "string_pattern_mismatch":
-            problem = "must be a code of three capital letters, such as USD"
-        case "model_type":
-            problem = "must be a mapping of keys to values"
-        case _:
-            problem = error["msg"].removeprefix("Value error, ")
+    problem = _PROBLEMS.get(error["type"], error["msg"].removeprefix("Value error, "))
     return f"{name}:{mark.line}:{mark.column}: {where}: {problem}"

@@ -90,6 +90,11 @@ def test_an_interaction_without_redacted_tags_has_the_record_of_earlier_releases
     assert of_now == of_then
 
 
+def test_an_interaction_without_a_cost_has_the_record_of_earlier_releases():
+    of_now, of_then = (interaction_record(an_interaction_row(cost=cost), SECRET) for cost in (0.0042, None))
+    assert of_now == {**of_then, "cost": 0.0042}
+
+
 @EACH
 def test_no_personal_text_is_in_the_leaf(make, row, personal):
     text = canonical(make(row(), SECRET)).decode()
