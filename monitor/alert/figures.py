@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from decimal import Decimal
 from math import inf
 
 from monitor.alert.notification import NotifiedAlert, Unit
 from monitor.core.duration import format_duration
-from monitor.core.text.plain import moment, percent, plain
+from monitor.core.text.plain import moment, money, percent, plain
 
 _RATES: Mapping[str, str] = {
     "negative": "negative answers",
@@ -115,12 +114,7 @@ def amount(value: float, unit: Unit) -> str:
                 return f"{value * 1000:,.0f}ms" if value < 1 else f"{value:.1f}s"
             return format_duration(timedelta(seconds=value))
         case "number":
-            return small(value) if 0 < abs(value) < _SMALL else f"{value:,.3f}".rstrip("0").rstrip(".")
-
-
-def small(value: float) -> str:
-    """A small number with three digits that count, never as a power of ten: `0.00042`."""
-    return f"{Decimal(f'{value:.3g}'):f}"
+            return money(value) if 0 < value < _SMALL else f"{value:,.3f}".rstrip("0").rstrip(".")
 
 
 def value_of(alert: NotifiedAlert) -> str:

@@ -66,6 +66,12 @@ def prices_of(settings: Settings) -> PriceTable | None:
     return None if settings.prices is None else read_prices(settings.prices)
 
 
+def currency_of(settings: Settings) -> str:
+    """The currency of the prices; empty without prices. Raises as `prices_of` does."""
+    table = prices_of(settings)
+    return "" if table is None else table.currency
+
+
 def read_prices(path: Path) -> PriceTable:
     """The table of the file.
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from operator import itemgetter
 
 from monitor.core.duration import format_duration
-from monitor.core.text.plain import moment, percent
+from monitor.core.text.plain import moment, money, percent
 from monitor.report.weekly.elements import Item
 
 NOTHING = "–"
@@ -69,7 +69,7 @@ def number(value: float | None, decimals: int = 3) -> str:
 
 def cost(value: float) -> str:
     """An amount in the currency of the configured prices."""
-    return f"{value:,.2f}" if value >= 1 or not value else f"{value:.4f}"
+    return money(value)
 
 
 def plural(count: int, noun: str, plural_noun: str | None = None) -> str:

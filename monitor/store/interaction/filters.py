@@ -129,6 +129,9 @@ class Filters:
         return tuple((name, value) for name in names if (value := getattr(self, name)) is not None)
 
 
+USED = ("latency_ms", "input_tokens", "output_tokens", "cost")  # what a listed answer used
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagePosition:
     """Where a page begins: after this row, in the order of the list."""
@@ -169,6 +172,10 @@ class ListedInteraction:
     profile_hash: str
     rank: float | None
     reference: str | None
+    latency_ms: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
