@@ -9,6 +9,8 @@ from typing import Self
 
 from monitor.core.latency import percentile
 
+P50, P95 = 0.5, 0.95  # the percentiles of the latency that people are shown
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:

@@ -115,7 +115,7 @@ class TopicDecoder:
     def decode_batch(self, messages: Iterable[Message]) -> Decoded:
         read = _decoded(messages, lambda m: self._by_topic.get(m.position.topic, self._decoder).decode(m))
         if self._prices is not None:
-            read = read._replace(interactions=[_priced(it, self._prices) for it in read.interactions])
+            read = read._replace(interactions=[priced(it, self._prices) for it in read.interactions])
         if self._redactor is None:
             return read
         return read._replace(
@@ -139,7 +139,8 @@ def _decoded(messages: Iterable[Message], decode: Callable[[Message], Interactio
     return decoded
 
 
-def _priced(it: Interaction, prices: PriceTable) -> Interaction:
+def priced(it: Interaction, prices: PriceTable) -> Interaction:
+    """The interaction with its cost, if that can be told."""
     if it.usage is None:
         return it
     cost = prices.cost(it.model, it.occurred_at.date(), it.usage.input, it.usage.output)

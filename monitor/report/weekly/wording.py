@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from operator import itemgetter
 
+from monitor.alert.figures import amount
 from monitor.core.duration import format_duration
 from monitor.core.text.plain import moment, money, percent
 from monitor.report.weekly.elements import Item
@@ -56,6 +57,11 @@ def chance(name: str, value: float | None) -> str:
 def length(seconds: int | None) -> str:
     """`1h30m`."""
     return NOTHING if seconds is None else format_duration(timedelta(seconds=seconds))
+
+
+def seconds(value: float | None) -> str:
+    """`840ms`, `3.4s`, `2m5s`."""
+    return NOTHING if value is None else amount(value, "seconds")
 
 
 def when(at: str | None) -> str:

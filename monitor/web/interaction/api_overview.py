@@ -10,7 +10,7 @@ from pydantic import Field
 
 from monitor.app.wiring.application import Application
 from monitor.core.model import Verdict
-from monitor.core.usage import AnswerUsage
+from monitor.core.usage import P50, P95, AnswerUsage
 from monitor.core.verdict_counts import Verdicts
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiResponse, rounded
@@ -18,7 +18,7 @@ from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Text
 from monitor.web.base.problem import problems
 from monitor.web.interaction.overview_figures import SPANS, GroupCounts, counted_topics, group_counts
-from monitor.web.interaction.usage_figures import P50, P95, UsageChange, counted_usage
+from monitor.web.interaction.usage_figures import UsageChange, counted_usage
 
 router = APIRouter(tags=["overview"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from monitor.core.usage import AnswerUsage
+from monitor.core.usage import P50, P95, AnswerUsage
 from monitor.store.database import TakesTooLong
 from monitor.store.interaction.overview import OverviewStore
 from monitor.web.interaction.overview_figures import Span
-
-P50, P95 = 0.5, 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
