@@ -1,7 +1,8 @@
 """Latency, tokens and cost: the cost of an answer, and the sums of all three in the rollups.
 
-The columns have constant defaults or none, so nothing is rewritten. The release before names its columns, and leaves
-these at zero: what it stores counts as answers whose events tell neither latency nor tokens nor cost.
+The columns have constant defaults or none, so nothing is rewritten; they may be null as those of migration 0006 may.
+The release before names its columns, and leaves these at zero: what it stores counts as answers whose events tell
+neither latency nor tokens nor cost.
 
 The sums are whole numbers (millionths of a second, tokens, billionths of the currency), so that a revision takes out
 exactly what was counted. `numeric` holds their squares without overflow. `monitor/core/latency.py` has the bins.
@@ -18,8 +19,8 @@ depends_on = None
 
 QUANTITIES = ("latency", "input_tokens", "output_tokens", "tokens", "cost")
 COLUMNS = (
-    *(f"{name}_count bigint NOT NULL DEFAULT 0" for name in QUANTITIES),
-    *(f"{name}_{sums} numeric NOT NULL DEFAULT 0" for sums in ("sum", "squares") for name in QUANTITIES),
+    *(f"{name}_count bigint DEFAULT 0" for name in QUANTITIES),
+    *(f"{name}_{sums} numeric DEFAULT 0" for sums in ("sum", "squares") for name in QUANTITIES),
     "latency_bins bigint[]",
 )
 

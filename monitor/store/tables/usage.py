@@ -13,14 +13,10 @@ LATENCY = "latency_bins"
 
 
 def usage_columns() -> tuple[Column[Any], ...]:
-    """New columns for a table; the sums are whole numbers of `PARTS`."""
+    """New columns for a table; the sums are whole numbers of `PARTS`, and never null."""
     zero = text("0")
     return (
-        *(Column(f"{name}_count", BigInteger, nullable=False, server_default=zero) for name in QUANTITIES),
-        *(
-            Column(f"{name}_{sums}", Numeric, nullable=False, server_default=zero)
-            for sums in ("sum", "squares")
-            for name in QUANTITIES
-        ),
+        *(Column(f"{name}_count", BigInteger, server_default=zero) for name in QUANTITIES),
+        *(Column(f"{name}_{sums}", Numeric, server_default=zero) for sums in ("sum", "squares") for name in QUANTITIES),
         Column(LATENCY, ARRAY(BigInteger)),  # `monitor.core.latency` has their edges; null: no latency is known
     )
