@@ -13,6 +13,7 @@ from monitor.report.weekly.wording import (
     length,
     number,
     plural,
+    seconds,
     share,
     text,
     thousands,
@@ -69,6 +70,19 @@ _METRICS: Columns = {
     **_CALLS,
 }
 _USAGE: Columns = {"Purpose": text("purpose"), "Model": text("model"), **_CALLS}
+_USED: Columns = {
+    "Model": lambda used: used["model"] or "not named",
+    "Answers": lambda used: f"{used['this']['answers']:,}",
+    "p50": lambda used: seconds(used["this"]["latency"]["p50"]),
+    "p95": lambda used: seconds(used["this"]["latency"]["p95"]),
+    "Week before": lambda used: seconds(used["before"]["latency"]["p95"]),
+    "Tokens read": lambda used: number(used["this"]["tokens"]["input"], 0),
+    "Tokens written": lambda used: number(used["this"]["tokens"]["output"], 0),
+    "Cost": lambda used: _cost(used["this"]["cost"], "sum"),
+    "Cost the week before": lambda used: _cost(used["before"]["cost"], "sum"),
+    "Per answer": lambda used: _cost(used["this"]["cost"], "of_an_answer"),
+    "Per grounded answer": lambda used: _cost(used["this"]["cost"], "of_a_grounded_answer"),
+}
 _AGREEMENT: Columns = {
     "Compared with people": text("name"),
     "Agrees": counted,
@@ -91,12 +105,40 @@ _RULE: Columns = {
 def operations_sections(content: Item) -> list[Section]:
     """The sections in reading order."""
     return [
+        *_used(content.get("used")),
         _alerts(content["alerts"]),
         _coverage(content["coverage"], content["ledger"]),
         _judge(content["judge"]),
         _agreement(content["agreement"]),
         _profiles(content["profiles"], content["rule"]),
     ]
+
+
+def _used(found: Item | None) -> list[Section]:
+    """Reports of earlier releases do not hold it, and of some apps nothing is told."""
+    if found is None or not (found["all"]["this"]["latency"]["answers"] or found["all"]["this"]["tokens"]["input"]):
+        return []
+    everything, costs = found["all"], found["all"]["this"]["cost"]
+    notes = []
+    if not costs["answers"]:
+        notes.append("No answer of the week has a price, so its cost is not known; docs/operate/cost.md says how.")
+    elif costs["unpriced"]:
+        notes.append(f"{plural(costs['unpriced'], 'answer')} without a price: the costs leave them out.")
+    rows = [*found["models"], *([{"model": "all models", **everything}] if len(found["models"]) > 1 else [])]
+    return [
+        Section(
+            title="Latency, tokens and cost",
+            words="Half of the answers come within p50, 95 % within p95, each to 5 %; the column after it has the p95 "
+            "of the week before. Tokens are means of an answer. Costs are in the currency of the prices that held "
+            "when each answer was stored; a grounded answer is charged with what all others cost too.",
+            notes=notes,
+            tables=(table_of(rows, _USED, caption="What the answers of the week used"),),
+        )
+    ]
+
+
+def _cost(costs: Item, name: str) -> str:
+    return NOTHING if costs[name] is None or not costs["answers"] else cost(costs[name])
 
 
 def _alerts(found: Item) -> Section:

@@ -130,6 +130,9 @@ class Filters:
         return tuple((name, value) for name in names if (value := getattr(self, name)) is not None)
 
 
+USED = ("latency_ms", "input_tokens", "output_tokens", "cost")  # what a listed answer used
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagePosition:
     """Where a page begins: after this row, in the order of the list."""
@@ -170,6 +173,10 @@ class ListedInteraction:
     profile_hash: str
     rank: float | None
     reference: str | None
+    latency_ms: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,21 @@ from sqlalchemy import Connection, Engine, RowMapping, text
 from monitor.alert.state import State
 from monitor.core.batch import Tally
 from monitor.core.model import Unscored
-from monitor.report.weekly.facts import Arrivals, Behind, Coverage, Episode, JudgedMetric, Usage, WeekSilence
+from monitor.core.usage import AnswerUsage
+from monitor.report.weekly.facts import (
+    Arrivals,
+    Behind,
+    Coverage,
+    Episode,
+    JudgedMetric,
+    Usage,
+    UsedInTwoWeeks,
+    WeekSilence,
+)
 from monitor.report.weekly.week import Week
+from monitor.store.interaction.usage import read_usage
 from monitor.store.ledger.ledger import Ledger, source_of
+from monitor.store.tables.signals import verdict_hour
 
 _PROBLEMS = 10  # the most frequent problems of dead letters
 _ACTIVE = [state.value for state in State if state.active]
@@ -189,3 +201,16 @@ def _behind(connection: Connection) -> tuple[Behind, ...]:
 def _whole(row: RowMapping) -> dict[str, int]:
     """The sums of integers, which PostgreSQL returns as numerics."""
     return {name: int(row[name]) for name in ("calls", "input_tokens", "output_tokens")}
+
+
+def used(connection: Connection, app: str, week: Week) -> dict[str, UsedInTwoWeeks]:
+    """What the answers of both weeks used, by model."""
+    this, before = (
+        read_usage(connection, verdict_hour, verdict_hour.c.hour, one.start, one.end, by=("model",), app=app)
+        for one in (week, week.before)
+    )
+    nothing = AnswerUsage()
+    return {
+        model: UsedInTwoWeeks(this=this.get((model,), nothing), before=before.get((model,), nothing))
+        for model in sorted({name for (name,) in (*this, *before)})
+    }

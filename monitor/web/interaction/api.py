@@ -123,6 +123,7 @@ class InteractionDetail(ApiResponse):
     latency_ms: float | None
     input_tokens: int | None
     output_tokens: int | None
+    cost: float | None = Field(description="by the prices when it was stored; null: unknown")
     marks: list[str]
     clear: bool = Field(description="whether personal data is shown in clear")
     unscored: str | None = Field(description="why it has no scores; null: it has")

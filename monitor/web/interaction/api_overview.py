@@ -12,6 +12,7 @@ from pydantic import Field
 from monitor.app.wiring.application import Application
 from monitor.core.model import Verdict
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_WORDS
+from monitor.core.usage import P50, P95, AnswerUsage
 from monitor.core.verdict_counts import Verdicts
 from monitor.store.interaction.turns.unscored_counts import UnscoredShare, unscored_shares
 from monitor.web.base.access import Identity, Permission
@@ -20,6 +21,7 @@ from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Text
 from monitor.web.base.problem import problems
 from monitor.web.interaction.overview_figures import SPANS, GroupCounts, counted_topics, group_counts
+from monitor.web.interaction.usage_figures import UsageChange, counted_usage
 
 router = APIRouter(tags=["overview"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
@@ -80,6 +82,28 @@ class OverviewUnscored(ApiResponse):
     advice: str
 
 
+class Used(ApiResponse):
+    """What the answers of an app used in a span. A figure is null if no event tells it."""
+
+    answers: int
+    latency_answers: int = Field(description="how many of them tell their latency")
+    latency_p50: float | None = Field(description="seconds, with an error of at most 5 %; so is p95")
+    latency_p95: float | None
+    input_tokens: float | None = Field(description="mean of an answer; so is output_tokens")
+    output_tokens: float | None
+    cost: float = Field(description="sum of the answers with a price, in the currency")
+    cost_per_answer: float | None = Field(description="mean of the answers with a price")
+    unpriced: int = Field(description="answers without a price")
+
+
+class OverviewUsage(ApiResponse):
+    """Latency, tokens and cost of an app, now and in the span before."""
+
+    app: str
+    now: Used
+    before: Used
+
+
 class Overview(ApiResponse):
     """The rates of [start, end), and of the span of the same length before it."""
 
@@ -92,6 +116,10 @@ class Overview(ApiResponse):
     topics: list[OverviewTopic] | None = Field(
         description="the 12 with the most negative answers first; empty without topics, null if they take too long"
     )
+    usage: list[OverviewUsage] | None = Field(
+        description="apps whose events tell latency or tokens, the most expensive first; null if it takes too long"
+    )
+    currency: str = Field(description="of the prices; empty without prices")
     unscored: list[OverviewUnscored] = Field(description="turns that cannot be scored, by app and reason")
 
 
@@ -124,6 +152,7 @@ def overview(
     scored = Counter[str]()
     for name, counts in counted.items():
         scored[name[0]] += counts.total
+    used = counted_usage(store, chosen, now, app)
     return Overview(
         start=start,
         end=end,
@@ -142,6 +171,8 @@ def overview(
             for group in found
         ],
         topics=None if topics is None else [_topic(group) for group in topics],
+        usage=None if used is None else [_usage(change) for change in used],
+        currency=request.app.state.currency,
         unscored=[_unscored(its) for its in unscored_shares(application.engine, start, drawn_to, scored, app=app)],
     )
 
@@ -159,6 +190,24 @@ def _unscored(its: UnscoredShare) -> OverviewUnscored:
 
 def _topic(group: GroupCounts) -> OverviewTopic:
     return OverviewTopic(topic=group.key[0], now=_rates(group.now), before=_rates(group.before), change=_changes(group))
+
+
+def _usage(change: UsageChange) -> OverviewUsage:
+    return OverviewUsage(app=change.app, now=_used(change.now), before=_used(change.before))
+
+
+def _used(used: AnswerUsage) -> Used:
+    return Used(
+        answers=used.answers,
+        latency_answers=used.latency.answers,
+        latency_p50=rounded(used.latency_at(P50)),
+        latency_p95=rounded(used.latency_at(P95)),
+        input_tokens=rounded(used.input_tokens.mean),
+        output_tokens=rounded(used.output_tokens.mean),
+        cost=used.cost.sum,
+        cost_per_answer=used.cost.mean,
+        unpriced=used.unpriced,
+    )
 
 
 def _changes(group: GroupCounts) -> dict[str, str | None]:

@@ -39,6 +39,7 @@ from monitor.web.interaction.overview_figures import (
     group_counts,
     true_rates,
 )
+from monitor.web.interaction.usage_figures import counted_usage
 
 router = APIRouter()
 _ALERTS = 20
@@ -98,6 +99,8 @@ def overview(
         unscored_advice=UNSCORED_ADVICE,
         guide=UNSCORED_PAGE,
         by_topic=counted_topics(store, chosen, now, app or None, whole),
+        usage=counted_usage(store, chosen, now, app or None),
+        currency=request.app.state.currency,
         by_environment=_if_several(groups(lambda name: (name[1],))),
         labelled=max(known, key=lambda one: one[1]["negative"].labels, default=None),
         interval=interval,

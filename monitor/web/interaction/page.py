@@ -103,6 +103,7 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
         clear=clear,
         message=message,
         row=row,
+        currency=request.app.state.currency,
         others=rows[1:],
         path=interaction_path(app, id_),
         shown=interaction_view.masker(clear=clear),

@@ -100,6 +100,11 @@ def test_an_interaction_that_is_scored_and_never_revised_has_the_record_of_earli
     assert interaction_record(of_now, SECRET) == interaction_record(of_then, SECRET)
 
 
+def test_an_interaction_without_a_cost_has_the_record_of_earlier_releases():
+    of_now, of_then = (interaction_record(an_interaction_row(cost=cost), SECRET) for cost in (0.0042, None))
+    assert of_now == {**of_then, "cost": 0.0042}
+
+
 @EACH
 def test_no_personal_text_is_in_the_leaf(make, row, personal):
     text = canonical(make(row(), SECRET)).decode()
