@@ -1,4 +1,4 @@
-"""What fourteen packages really wrote, and the turns that a person reads from it (../traces beside MONITOR_DATA_DIR)."""
+"""What fourteen packages really wrote, and the turns that a person reads: `traces` beside MONITOR_DATA_DIR."""
 
 from __future__ import annotations
 

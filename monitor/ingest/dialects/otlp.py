@@ -1,6 +1,6 @@
 """Requests of OTLP, as the OpenTelemetry Collector writes them to Kafka and to files: spans and log records of traces.
 
-`otlp` tells the encoding by itself; `otlp_proto` and `otlp_json` are named as the encodings of the Collector's exporter.
+`otlp` tells the encoding by itself; `otlp_proto` and `otlp_json` are called as the Collector calls the encodings.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Spans of made-up traces, in the form that `monitor.core.trace` has, and recorded ones where they lie beside the project."""
+"""Spans of made-up traces, and recorded ones where they lie beside the project."""
 
 from __future__ import annotations
 

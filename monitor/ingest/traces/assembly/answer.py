@@ -11,10 +11,10 @@ from monitor.ingest.traces.reading.messages import messages_of
 from monitor.ingest.traces.reading.values import MAX_DEPTH, is_cut, is_repr, understood, walk
 
 _KEYS = (
-    "answer", "final_answer", "final_output", "final_result", "response", "reply", "output", "outputs", "result", "generation",
-    "completion", "answer_text", "output_text",
+    "answer", "final_answer", "final_output", "final_result", "response", "reply", "output", "outputs", "result",
+    "generation", "completion", "answer_text", "output_text",
 )  # fmt: skip
-_FIELDS = re.compile(r"\[\[ ## (\w+) ## \]\]\s*(.*?)\s*(?=\[\[ ## |\Z)", re.DOTALL)
+_FIELD = re.compile(r"\[\[ ## (\w+) ## \]\]")
 _WEAK_KEYS = ("text", "content", "message")
 _WRAPPERS = ("outputs", "output", "result", "data", "kwargs", "response", "update", "message", "return_value")
 
@@ -39,11 +39,11 @@ def answer_of(steps: Steps) -> tuple[str | None, str]:
 def given_in(value: Json, spoken: str | None, depth: int = 0) -> str | None:
     """The answer in what a step gave back; `spoken` is the text of the model."""
     value = understood(value)
-    if depth > MAX_DEPTH or value is None:
-        return None
     if isinstance(value, str):
         usable = value.strip() and not is_repr(value)
         return (spoken if spoken is not None and _is_cut_from(value, spoken) else value) if usable else None
+    if depth > MAX_DEPTH or not isinstance(value, dict | list):
+        return None
     messages = messages_of(value)
     if messages:
         last = messages[-1]
@@ -53,11 +53,9 @@ def given_in(value: Json, spoken: str | None, depth: int = 0) -> str | None:
         return given_in(named, spoken, depth + 1)
     if spoken is not None and _holds(value, spoken):
         return spoken
-    for name in _WRAPPERS if isinstance(value, dict) else ():
-        inner = understood(value.get(name)) if isinstance(value, dict) else None
-        if isinstance(inner, dict | list) and (given := given_in(inner, spoken, depth + 1)):
-            return given
-    return _named(value, _WEAK_KEYS)
+    inners = [understood(value.get(name)) for name in _WRAPPERS] if isinstance(value, dict) else []
+    given = (given_in(inner, spoken, depth + 1) for inner in inners if isinstance(inner, dict | list))
+    return next((one for one in given if one), None) or _named(value, _WEAK_KEYS)
 
 
 def _named(value: Json, names: tuple[str, ...]) -> str | None:
@@ -73,7 +71,8 @@ def _holds(value: Json, spoken: str) -> bool:
 
 def _field(text: str) -> str:
     """The answer where a model writes several fields: `[[ ## answer ## ]]` and its like."""
-    fields = {match[1].lower(): match[2].strip() for match in _FIELDS.finditer(text)}
+    _, *pieces = _FIELD.split(text)
+    fields = {name.lower(): piece.strip() for name, piece in zip(pieces[::2], pieces[1::2], strict=True)}
     return next((fields[name] for name in _KEYS if fields.get(name)), text)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice, zip_longest
 
 from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.reading.kinds import Kind
@@ -16,8 +17,10 @@ HEADING = re.compile(
     r"^.{0,80}\b(?:context|documents?|sources?|passages?|snippets?|search results)\b[^\n]{0,60}:\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_TAGGED = re.compile(r"<(document|doc|context|passage|source|chunk)\b[^>]*>\s*(.*?)\s*</\1>", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"<(document|doc|context|passage|source|chunk)\b[^<>]{0,300}>", re.IGNORECASE)
 _RULES = ("\n\n", "\n---\n", "\n\n---\n\n", "\n-----\n", "\n***\n", "\n")
+# what is looked through: longer prompts hold more than documents
+_MOST_DOCUMENTS, _MOST_BLOCKS, _MOST_CHARS = 100, 50, 500_000
 _FENCE = re.compile(r"^-{3,}$", re.MULTILINE)
 
 
@@ -26,7 +29,11 @@ def with_prompt_texts(documents: Sequence[TurnDocument], steps: Steps) -> list[T
     missing = [document for document in documents if document.text is None]
     if not missing:
         return list(documents)
-    for block in _blocks(steps):
+    if len(documents) > _MOST_DOCUMENTS:
+        return list(documents)
+    for block in islice(_blocks(steps), _MOST_BLOCKS):
+        if len(block) > _MOST_CHARS:
+            continue
         pieces = _by_id(block, documents) or _pieces(block, len(documents))
         if pieces is not None:
             return [
@@ -80,8 +87,19 @@ def _by_id(block: str, documents: Sequence[TurnDocument]) -> list[str] | None:
     return pieces if all(pieces) else None
 
 
+def _tagged(block: str) -> list[str]:
+    """The texts within tags, as `<document>…</document>`."""
+    opened = list(_TAG.finditer(block))
+    pieces = []
+    for match, after in zip_longest(opened, opened[1:]):
+        text, closed, _ = block[match.end() : after.start() if after else len(block)].partition(f"</{match[1]}>")
+        if closed:
+            pieces.append(text.strip())
+    return pieces
+
+
 def _pieces(block: str, wanted: int) -> list[str] | None:
-    tagged = [match[2] for match in _TAGGED.finditer(block)]
+    tagged = _tagged(block)
     if len(tagged) == wanted and all(tagged):
         return tagged
     text = block.strip()

@@ -23,7 +23,7 @@ _WRAPPERS = ("inputs", "input", "data", "kwargs", "args", "state", "message", "b
 _HEAD = 60  # characters of a document that are looked for
 _MOST_COMPARED = 50
 _LEAST_CHARS = 4  # of a text that is looked for in a prompt: shorter ones are codes
-_MARKED = re.compile(r"^[ \t*#]*(?:user )?(?:question|query)[ \t*]*:[ \t*]*(.+?)[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_MARKED = re.compile(r"^[ \t*#]*(?:user )?(?:question|query)[ \t*]*:[ \t*]*(.+)$", re.IGNORECASE | re.MULTILINE)
 
 
 def question_of(steps: Steps, documents: Sequence[TurnDocument]) -> str | None:
@@ -69,12 +69,12 @@ def _is_rendered(heard: str, documents: Sequence[TurnDocument]) -> bool:
 
 def _within_prompt(heard: str, steps: Steps) -> str:
     """The question in a prompt: the only query of the retrievers, or the only line that is marked as question."""
-    queries = {query for step in steps.of(Kind.RETRIEVER, Kind.RERANKER) if (query := asked_in(_query(step), heard))}
-    within = [query for query in queries if query in heard and query != heard]
-    if len(within) == 1 and len(queries) == 1:
-        return within[0]
+    asked = {asked_in(_query(step), heard) for step in steps.of(Kind.RETRIEVER, Kind.RERANKER)}
+    queries = [query for query in asked if query]
+    if len(queries) == 1 and queries[0] in heard:
+        return queries[0]
     marked = _MARKED.findall(heard)
-    return str(marked[0]) if len(marked) == 1 else heard
+    return str(marked[0]).strip() if len(marked) == 1 else heard
 
 
 def asked_in(value: Json, heard: str, depth: int = 0) -> str | None:
@@ -126,7 +126,11 @@ def _fitting(texts: Sequence[str], heard: str) -> str | None:
     """The text that the model heard, as a whole or within its prompt: the last of several there."""
     if heard in texts:
         return heard
-    within = [(heard.rfind(text), len(text), text) for text in texts if len(text) >= _LEAST_CHARS and text in heard]
+    within = [
+        (heard.rfind(text), len(text), text)
+        for text in texts[:_MOST_COMPARED]
+        if len(text) >= _LEAST_CHARS and text in heard
+    ]
     return max(within)[2] if within else None
 
 

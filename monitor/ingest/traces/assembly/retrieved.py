@@ -23,9 +23,9 @@ def documents_of_turn(steps: Steps) -> list[TurnDocument] | None:
     found = _reranked(steps)
     if found is None:
         found = _retrieved(steps)
+    if _is_hidden(steps):
+        return [d for d in found or () if d.id is not None or d.text is not None] or None
     if found is not None:
-        if any(step.hides_documents for step in steps.of(Kind.RETRIEVER, Kind.RERANKER)):
-            return found
         if any(d.id is None or d.text is None or d.score is None for d in found):
             inner = [step.documents or () for step in steps.of(Kind.RETRIEVER, Kind.RERANKER)]
             found = completed(found, merged(inner))
@@ -33,6 +33,15 @@ def documents_of_turn(steps: Steps) -> list[TurnDocument] | None:
             found = completed(found, steps.known_documents)
         return found
     return _from_tools(steps) or _from_messages(steps) or list(steps.known_documents) or None
+
+
+def _is_hidden(steps: Steps) -> bool:
+    """Whether what was found is redacted where it was found: then it is not read from where it leaks."""
+    found_by = steps.of(Kind.RETRIEVER, Kind.RERANKER)
+    if any(step.hides_documents for step in found_by):
+        return True
+    silent = not any(step.documents for step in found_by)
+    return silent and any(is_redacted(step.output) for step in (*found_by, *steps.of(Kind.TOOL)))
 
 
 def retrieves(steps: Steps) -> bool:
@@ -63,10 +72,9 @@ def _retrieved(steps: Steps) -> list[TurnDocument] | None:
         else:
             silent.add(step.span.span_id)
     if silent:
-        for step in steps.of(Kind.RETRIEVER):
-            over = next((a for a in steps.trace.ancestors(step.span.span_id) if a in silent), None)
-            if over is not None and step.documents is not None:
-                lists.append(step.documents)
+        inner = steps.below(silent)
+        found = [s.documents for s in steps.of(Kind.RETRIEVER) if s.span.span_id in inner]
+        lists += [documents for documents in found if documents is not None]
     return merged(lists) if lists else None
 
 

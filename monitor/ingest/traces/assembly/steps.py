@@ -95,5 +95,14 @@ class Steps:
                 found.append(step)
         return sorted(found, key=lambda s: (s.span.started, s.span.span_id))
 
+    def below(self, chosen: set[str]) -> set[str]:
+        """The ids of all spans that are within one of the chosen."""
+        found: set[str] = set()
+        for span_id in self.trace.depth_of:  # parents come before their children
+            parent_id = self.trace.parent_of[span_id]
+            if parent_id in chosen or parent_id in found:
+                found.add(span_id)
+        return found
+
     def _depth(self, step: Step) -> int:
         return self.trace.depth_of.get(step.span.span_id, 0)

@@ -24,7 +24,8 @@ _INPUTS = (
 _OUTPUTS = (
     "output.value", "langfuse.observation.output", "mlflow.spanOutputs", "haystack.component.output",
     "haystack.pipeline.output_data", "traceloop.entity.output", "gen_ai.retrieval.documents",
-    "gen_ai.tool.call.result", "tool_response", "gcp.vertex.agent.tool_response", "ai.response.text", "ai.toolCall.result",
+    "gen_ai.tool.call.result", "tool_response", "gcp.vertex.agent.tool_response", "ai.response.text",
+    "ai.toolCall.result",
     "db.vector.query.response.documents", "gen_ai.completion", "langfuse.trace.output", "final_result",
     "gen_ai.task.output", "output",
 )  # fmt: skip
@@ -107,7 +108,7 @@ class Step:
     def documents(self) -> Sequence[TurnDocument] | None:
         """The documents that a retriever or reranker gave back; None where they are unknown."""
         listed = list(self._listed())
-        output = [] if is_redacted(self.output) else documents_of(self.output, bare=True)
+        output = None if is_redacted(self.output) else documents_of(self.output, bare=True)
         named = documents_of(self.span.attributes.get("gen_ai.retrieval.documents"), bare=True)
         events = list(self._found_by_database())
         if listed or named:
@@ -225,7 +226,9 @@ class Step:
 
 def _event_message(role: str, body: Json, attributes: Mapping[str, Json]) -> list[ChatMessage]:
     """The message of one event; its fields stand in its body, or in its attributes."""
-    fields = body if isinstance(body, dict) else {"content": body} if body is not None else dict(attributes)
+    fields: Mapping[str, Json] = dict(attributes)
+    if body is not None:
+        fields = body if isinstance(body, dict) else {"content": body}
     if "gen_ai.event.content" in attributes:
         inner = understood(attributes["gen_ai.event.content"])
         fields = inner if isinstance(inner, dict) else {"content": inner}
