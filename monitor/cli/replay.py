@@ -62,7 +62,11 @@ def replay(
                 "rejected": summary.rejected,
                 "unchanged": summary.unchanged.answers,
                 "rescore": rescore,
-                "collected": {"messages": summary.collected, "traces": len(summary.traces), **summary.turns},
+                "collected": {
+                    "messages": summary.collected,
+                    "traces": len(summary.traces),
+                    **{n: summary.turns[n] for n in ("assessed", "unscored")},
+                },
             }
         )
     else:
