@@ -10,10 +10,12 @@ from threading import Event
 
 from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
+from monitor.core.message import DeadLetter
 from monitor.core.model import Assessment
 from monitor.core.retry import Interrupted, Retry
+from monitor.core.trace import Collected
 from monitor.ingest.decode import Decoded
-from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter, RetryOutcome, StoredLetter, purge, settle
+from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter, StoredLetter, purge, settle
 
 PATIENCE = 300.0  # seconds of waiting for a database or provider before giving up
 
@@ -74,8 +76,8 @@ def retry(
         tried = again(lambda: letters.open_letters(ids))
         decoded = decode(letter.message for letter in tried)
         assessments = again(lambda: assess(decoded.interactions)) if decoded.interactions else []
-        outcome = _matched(tried, assessments, decoded)
-        counts.update(again(lambda: settle(store, outcome, application.now())))
+        alive, dead, held = _matched(tried, assessments, decoded)
+        counts.update(again(lambda: settle(store, alive, dead, application.now(), held=held)))
         counts["asked"] += len(ids)
 
     with suppress(Interrupted):  # between two tries; nothing of that page was stored
@@ -131,13 +133,16 @@ def _pages(application: Application, again: Retry, wanted: LetterFilter, last: i
         after = ids[-1]
 
 
-def _matched(tried: Sequence[StoredLetter], assessments: Sequence[Assessment], decoded: Decoded) -> RetryOutcome:
-    """Each letter with what became of it; what was decoded is in the order of the messages."""
+def _matched(
+    tried: Sequence[StoredLetter], assessments: Sequence[Assessment], decoded: Decoded
+) -> tuple[
+    list[tuple[StoredLetter, Assessment]], list[tuple[StoredLetter, DeadLetter]], list[tuple[StoredLetter, Collected]]
+]:
+    """Each letter with its outcome; assessments are in the order of the messages."""
     why = {id(dead.message): dead for dead in decoded.dead_letters}
-    held = {one.position: one for one in decoded.collected}
-    alive = [letter for letter in tried if id(letter.message) not in why and letter.message.position not in held]
-    return RetryOutcome(
-        alive=list(zip(alive, assessments, strict=True)),
-        dead=[(letter, why[id(letter.message)]) for letter in tried if id(letter.message) in why],
-        held=[(letter, held[letter.message.position]) for letter in tried if letter.message.position in held],
-    )
+    holds = {one.position: one for one in decoded.collected}
+    dead = [(letter, why[id(letter.message)]) for letter in tried if id(letter.message) in why]
+    others = [letter for letter in tried if id(letter.message) not in why]
+    held = [(letter, holds[letter.message.position]) for letter in others if letter.message.position in holds]
+    alive = [letter for letter in others if letter.message.position not in holds]
+    return list(zip(alive, assessments, strict=True)), dead, held

@@ -142,20 +142,18 @@ class DeadLetters:
             return [_letter(row) for row in connection.execute(query).mappings()]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryOutcome:
-    """Letters with what a retry made of them; `held` ones hold spans or several turns."""
-
-    alive: Sequence[tuple[StoredLetter, Assessment]] = ()
-    dead: Sequence[tuple[StoredLetter, DeadLetter]] = ()
-    held: Sequence[tuple[StoredLetter, Collected]] = ()
-
-
-def settle(writer: Writer, outcome: RetryOutcome, now: datetime) -> Counter[str]:
-    """Stores the results of a retry in one transaction.
+def settle(
+    writer: Writer,
+    alive: Sequence[tuple[StoredLetter, Assessment]],
+    dead: Sequence[tuple[StoredLetter, DeadLetter]],
+    now: datetime,
+    *,
+    held: Sequence[tuple[StoredLetter, Collected]] = (),
+) -> Counter[str]:
+    """Stores the results of a retry in one transaction; `held` letters hold spans or several turns.
 
     Returns how many letters are `assessed`, `duplicate`, `collected` or `dead`. An interaction is stored like a live
-    one, and its letter is settled; so is one that holds spans or several turns, and then its message counts as skipped.
+    one, and its letter is settled; so is a `held` one, and then its message counts as skipped.
     A letter that is still dead gets its new problem. Letters that are settled already, or that another process is
     settling, are in none of the counts.
 
@@ -163,10 +161,10 @@ def settle(writer: Writer, outcome: RetryOutcome, now: datetime) -> Counter[str]
         Retriable: the database is out of reach for now; a second call settles nothing twice.
     """
     with writer.transaction() as connection:
-        wanted = [letter.id for letter, _ in (*outcome.alive, *outcome.dead, *outcome.held)]
+        wanted = [letter.id for letter, _ in (*alive, *dead, *held)]
         ours = {number for (number,) in connection.execute(_SETTLING, (wanted,))}
-        alive = [(letter, _to_store(letter, a)) for letter, a in outcome.alive if letter.id in ours]
-        held = [(letter, collected) for letter, collected in outcome.held if letter.id in ours]
+        alive = [(letter, _to_store(letter, a)) for letter, a in alive if letter.id in ours]
+        held = [(letter, collected) for letter, collected in held if letter.id in ours]
         lock_ledgers(connection, [_account(letter) for letter, _ in (*alive, *held)])
         new = set(map(id, writer.keep(connection, [assessment for _, assessment in alive])))
         outcomes = {letter.id: "assessed" if id(a) in new else "duplicate" for letter, a in alive}
@@ -186,9 +184,7 @@ def settle(writer: Writer, outcome: RetryOutcome, now: datetime) -> Counter[str]
             for name in counts:
                 cursor.execute(_SETTLED, (now, name, [number for number, o in outcomes.items() if o == name]))
             still = [
-                (storable(why.path), storable(why.problem), letter.id)
-                for letter, why in outcome.dead
-                if letter.id in ours
+                (storable(why.path), storable(why.problem), letter.id) for letter, why in dead if letter.id in ours
             ]
             cursor.executemany(_STILL_DEAD, still)
         writer.collect(connection, [collected for _, collected in held])
