@@ -31,7 +31,7 @@ UNSCORED_OF_ONE = UNSCORED_WORDS | {
     Unscored.CONTENT_NOT_CAPTURED: "carries no question or answer",
     Unscored.NO_DOCUMENT_TEXT: "carries no document text",
 }
-# What to do about it; docs/start/traces.md has the switches of each package.
+# What to do about it; `UNSCORED_PAGE` says more.
 UNSCORED_ADVICE = {
     Unscored.CALL_FAILED: "look at the chatbot's calls of its model: there is no answer to score",
     Unscored.CONTENT_REDACTED: "stop redacting in the chatbot, or redact here with MONITOR_REDACTION__KINDS",
@@ -39,4 +39,4 @@ UNSCORED_ADVICE = {
     Unscored.NO_RETRIEVAL: "nothing to do if these turns need no documents; otherwise record the retrieval",
     Unscored.NO_DOCUMENT_TEXT: "switch on the recording of document texts, or set up a look-up of documents by id",
 }
-UNSCORED_PAGE = "docs/start/traces.md"
+UNSCORED_PAGE = "docs/start/events.md"
