@@ -14,7 +14,7 @@ from monitor.ingest.traces.reading.step import Step
 from monitor.ingest.traces.reading.values import is_redacted, is_repr, rescued
 from monitor.ingest.traces.turn import TurnDocument
 
-_HANDOFF = re.compile(r"(?:transfer|hand_?off|delegate)_?(?:to|back)?", re.IGNORECASE)
+_HANDOFF = re.compile(r"transfer_(?:to|back)|hand_?off|delegate_", re.IGNORECASE)
 _MOST_COMPARED = 200  # documents that are looked for in the text of a tool
 
 
@@ -91,7 +91,8 @@ def _with_dropped(step: Step, documents: Sequence[TurnDocument], steps: Steps) -
 def _from_tools(steps: Steps) -> list[TurnDocument]:
     lists = []
     for step in steps.topmost(Kind.TOOL):
-        name = str(step.span.attributes.get("gen_ai.tool.name") or step.span.name)
+        a = step.span.attributes
+        name = str(a.get("gen_ai.tool.name") or a.get("tool.name") or step.span.name)
         if not step.failed and not _HANDOFF.match(name) and not is_redacted(step.output):
             lists.append(_of_result(step.output, steps))
     return merged(lists)

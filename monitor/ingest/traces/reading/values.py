@@ -14,7 +14,7 @@ MAX_DEPTH = 24  # levels that are looked through
 MAX_VALUES = 50_000  # values that are looked through in one attribute
 _MARK_CHARS = 32
 _MAX_LITERAL = 100_000  # characters of a Python literal
-_REPR = re.compile(r"<?[A-Za-z_][\w.]*(?: object(?: at|>)|\((?:\w+=|<|\)|\*))|<[a-z_]+ object")
+_REPR = re.compile(r"<?[A-Za-z_][\w.]*(?: object(?: at|>)|\(\s*(?:\w+=|<|\)|\*))|<[a-z_]+ object")
 _REDACTED = re.compile(r"[\W_]*(?:redacted|masked|scrubbed)[\W_]*", re.IGNORECASE)
 
 

@@ -111,6 +111,17 @@ def test_traces_without_an_answering_model_hold_no_turn() -> None:
     assert read_none(span(1, openinference__span__kind="EMBEDDING")) == "it only computes embeddings"
 
 
+def test_fields_that_a_model_marks_are_told_apart_and_objects_as_python_shows_them_are_no_answer() -> None:
+    marked = f"[[ ## reasoning ## ]]\nAs the plan says.\n\n[[ ## answer ## ]]\n{ANSWER}\n\n[[ ## completed ## ]]"
+    shown = f"Prediction(\n    reasoning='As the plan says.',\n    answer='{ANSWER}'\n)"
+    assert read(chain(output__value=shown), model(reply=marked)).answer == ANSWER
+
+
+def test_handing_over_to_another_agent_is_no_document() -> None:
+    tool = span(2, parent=1, openinference__span__kind="TOOL", tool__name="transfer_to_ferries", output__value="Done.")
+    assert read(chain(), tool, model()).documents is None
+
+
 def test_an_agent_may_give_its_answer_by_calling_a_tool() -> None:
     turn = read(chain(input__value=QUESTION, output__value=ANSWER), calling(2))
     assert (turn.question, turn.answer) == (QUESTION, ANSWER)
