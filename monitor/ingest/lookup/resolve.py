@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from monitor.core.assessment_json import storable
 from monitor.core.model import Unscored
 from monitor.ingest.lookup.lookup import DocumentLookup
 from monitor.ingest.traces.turn import Turn, TurnDocument
@@ -41,10 +42,11 @@ def _resolved(turn: Turn, texts: Mapping[str, str]) -> Turn:
     if turn.unscored not in _ABOUT_TEXTS or not turn.documents:
         return turn
     documents = tuple(_with_text(document, texts) for document in turn.documents)
+    unscored: Unscored | None = None
     if any(document.text is None for document in documents):
         unscored = Unscored.NO_DOCUMENT_TEXT
-    else:
-        unscored = Unscored.CONTENT_NOT_CAPTURED if turn.question is None or turn.answer is None else None
+    elif turn.question is None or turn.answer is None:
+        unscored = Unscored.CONTENT_NOT_CAPTURED
     return replace(turn, documents=documents, unscored=unscored)
 
 
@@ -52,4 +54,4 @@ def _with_text(document: TurnDocument, texts: Mapping[str, str]) -> TurnDocument
     if document.text is not None:
         return document
     text = texts.get(document.id) if document.id else None
-    return replace(document, text=document.in_prompt if text is None else text)
+    return replace(document, text=document.in_prompt if text is None else storable(text))
