@@ -146,7 +146,7 @@ def _announced(headers: Headers) -> Dialect | None:
 def _recognised(event: JsonObject, dialects: Sequence[Dialect]) -> Dialect:
     """The first dialect whose signs are all present, or else the first with some: it can say what is missing."""
     for dialect in dialects:
-        if dialect.signs <= event.keys():
+        if any(signs <= event.keys() for signs in (dialect.signs, *dialect.also)):
             return dialect
     for dialect in dialects:
         if not dialect.signs.isdisjoint(event):

@@ -18,7 +18,7 @@ def split(value: object) -> object:
     return json.loads(value) if isinstance(value, str) else value
 
 
-DialectName = Literal["auto", "native", "cloudevents", "ragas"]
+DialectName = Literal["auto", "native", "cloudevents", "ragas", "phoenix", "langsmith", "langfuse"]
 
 
 class Section(BaseModel):
