@@ -19,6 +19,7 @@ from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.files import output_file
 from monitor.core.model import Verdict
 from monitor.ingest.files import FileSource
+from monitor.ingest.mapping import EventMap
 from monitor.store.audit_queue import record_act
 from monitor.store.ledger.positions import replayed
 
@@ -69,10 +70,11 @@ def replay(
     output: Path | None,
     app: str | None,
     dialect: str | None,
+    event_map: EventMap | None = None,
     progress: Progress,
     stop: Event,
 ) -> Summary:
-    """Reads every line of `files` once and stores the answers.
+    """Reads every record of `files` once and stores the answers.
 
     `output` gets one assessment a line, in the order of the input, duplicates included (`-` is standard output).
 
@@ -99,7 +101,15 @@ def replay(
             progress(source, summary.tally)
 
         try:
-            application.stages(source, app=app, dialect=dialect, stop=stop, written=written, patience=PATIENCE).run()
+            application.stages(
+                source,
+                app=app,
+                dialect=dialect,
+                event_map=event_map,
+                stop=stop,
+                written=written,
+                patience=PATIENCE,
+            ).run()
         finally:
             source.close()
         if source.read_whole and not stop.is_set():

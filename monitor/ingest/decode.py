@@ -12,7 +12,8 @@ from monitor.core.model import Interaction, Mark
 from monitor.core.trace import Collected
 from monitor.ingest.dialects import DIALECTS
 from monitor.ingest.dialects.dialect import Context, Dialect, Headers
-from monitor.ingest.mapping import TABLE, EventMap
+from monitor.ingest.files import TABLE
+from monitor.ingest.mapping import EventMap
 from monitor.ingest.parse import JsonObject, parse_object
 from monitor.privacy.redaction.redactor import Redactor
 

@@ -17,9 +17,7 @@ from monitor.ingest.dialects.documents import documents
 from monitor.ingest.dialects.spans import json_value
 from monitor.ingest.json_path import at_path
 from monitor.ingest.parse import JsonObject
-
-SURPLUS = ""  # the name under which a row holds the cells beyond its columns
-TABLE = (("content-type", b"text/csv"),)  # the headers of a row
+from monitor.ingest.records import SURPLUS
 
 _TEXTS = (
     "id",

@@ -29,8 +29,8 @@ from monitor.ingest.parse import JsonObject, kind
 
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SCOPE = "langfuse-export"
-# A trace's row in the blob storage export has no field of an observation, but these.
-_TRACE_ROW = frozenset({"id", "timestamp", "session_id", "user_id"})
+# A trace's row in the blob storage export.
+_TRACE_ROW = frozenset({"id", "timestamp", "project_id", "session_id", "user_id"})
 
 
 def read(event: JsonObject, context: Context) -> Collected:
