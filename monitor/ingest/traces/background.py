@@ -1,0 +1,72 @@
+"""What surrounds a turn: conversation, user, service, model and tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from monitor.core.model import TokenUsage
+from monitor.core.trace import Span
+from monitor.ingest.traces.reading.facts import conversation_of, usage_of, user_of
+from monitor.ingest.traces.reading.kinds import Kind
+from monitor.ingest.traces.reading.values import first_text
+from monitor.ingest.traces.steps import Steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """None stands for what the trace does not say."""
+
+    conversation_id: str | None
+    user: str | None
+    service: str | None
+    environment: str | None
+    model: str | None
+    usage: TokenUsage | None
+
+
+def background_of(steps: Steps) -> Background:
+    """From the outermost span that says it, and the resource of the first span."""
+    spans = sorted(
+        steps.trace.by_id.values(), key=lambda s: (steps.trace.depth_of.get(s.span_id, 0), s.started, s.span_id)
+    )
+    resource = spans[0].resource if spans else {}
+    service = first_text(resource.get("service.name"))
+    return Background(
+        conversation_id=_first(spans, conversation_of),
+        user=_first(spans, user_of),
+        service=None if service is None or service.startswith("unknown_service") else service,
+        environment=first_text(resource.get("deployment.environment.name"), resource.get("deployment.environment")),
+        model=next((step.model for step in reversed(steps.models) if step.model and not step.failed), None),
+        usage=_usage(steps),
+    )
+
+
+def _first(spans: list[Span], read: Callable[[Span], str | None]) -> str | None:
+    return next((found for span in spans if (found := read(span)) is not None), None)
+
+
+def _usage(steps: Steps) -> TokenUsage | None:
+    """The sum over the model calls. Of calls within calls the outer one counts, of those that share a response id one."""
+    given: list[int] = []
+    made: list[int] = []
+    responses: set[str] = set()
+    counted: set[str] = set()
+    spans = sorted(
+        (step.span for step in steps.of(Kind.MODEL)), key=lambda s: (steps.trace.depth_of.get(s.span_id, 0), s.span_id)
+    )
+    for span in spans:
+        usage = usage_of(span)
+        response = span.attributes.get("gen_ai.response.id")
+        if usage is None or any(above in counted for above in steps.trace.ancestors(span.span_id)):
+            continue
+        counted.add(span.span_id)
+        if isinstance(response, str) and response:
+            if response in responses:
+                continue
+            responses.add(response)
+        given += [usage.input] if usage.input is not None else []
+        made += [usage.output] if usage.output is not None else []
+    if not given and not made:
+        return None
+    return TokenUsage(input=sum(given) if given else None, output=sum(made) if made else None)

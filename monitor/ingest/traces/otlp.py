@@ -1,0 +1,178 @@
+"""Reads the requests of OTLP, as protobuf and as JSON. In: the body of a request. Out: its spans and log records.
+
+Sources: opentelemetry-proto `trace.proto`, `logs.proto`; the OpenTelemetry protocol specification, "JSON Protobuf
+Encoding": ids as hexadecimal, 64-bit integers as strings or numbers, enums as numbers, unknown fields ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as LogMessage
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as SpanMessage
+
+from monitor.core.assessment_json import storable
+from monitor.core.errors import InvalidMessage
+from monitor.core.model import Json
+from monitor.core.trace import LogRecord, Span, SpanEvent
+from monitor.ingest.traces.otlp_json import logs_of, spans_of
+from monitor.ingest.traces.otlp_values import MAX_ATTRIBUTES, MAX_DEPTH, Unusable, base64_text, checked_ids
+
+_STATUS_ERROR = 2
+_Message = TypeVar("_Message")
+
+
+class Telemetry(NamedTuple):
+    """What a request holds; `rejected` spans or log records were left out, the first of them because of `problem`."""
+
+    spans: tuple[Span, ...] = ()
+    logs: tuple[LogRecord, ...] = ()
+    rejected: int = 0
+    problem: str = ""
+
+
+def read_request(body: bytes, *, logs: bool, json: bool) -> Telemetry:
+    """The spans of an ExportTraceServiceRequest, or the log records of an ExportLogsServiceRequest.
+
+    A span or record that is wrong alone is left out and counted; log records without a span are left out uncounted.
+
+    Raises:
+        InvalidMessage: the body is no such request; the path is `$`, or that of the field where it is known.
+    """
+    left_out: list[str] = []
+    if json:
+        if logs:
+            return _telemetry(logs=logs_of(body, left_out), left_out=left_out)
+        return _telemetry(spans=spans_of(body, left_out), left_out=left_out)
+    try:
+        if logs:
+            return _telemetry(logs=_logs(ExportLogsServiceRequest.FromString(body), left_out), left_out=left_out)
+        return _telemetry(spans=_spans(ExportTraceServiceRequest.FromString(body), left_out), left_out=left_out)
+    except DecodeError:
+        what = "ExportLogsServiceRequest" if logs else "ExportTraceServiceRequest"
+        raise InvalidMessage("$", f"is no {what} in protobuf") from None
+
+
+def _telemetry(*, spans: Iterable[Span] = (), logs: Iterable[LogRecord] = (), left_out: list[str]) -> Telemetry:
+    found = Telemetry(tuple(spans), tuple(logs))  # reads both, and so fills `left_out`
+    return found._replace(rejected=len(left_out), problem=left_out[0] if left_out else "")
+
+
+def _spans(request: ExportTraceServiceRequest, left_out: list[str]) -> list[Span]:
+    found = []
+    for resource_spans in request.resource_spans:
+        resource = _resource(resource_spans.resource.attributes, left_out)
+        for scope_spans in resource_spans.scope_spans:
+            scope = storable(scope_spans.scope.name)
+            found += _readable(scope_spans.spans, lambda s, r=resource, n=scope: _span(s, n, r), left_out)
+    return found
+
+
+def _logs(request: ExportLogsServiceRequest, left_out: list[str]) -> list[LogRecord]:
+    found = []
+    for resource_logs in request.resource_logs:
+        resource = _resource(resource_logs.resource.attributes, left_out)
+        for scope_logs in resource_logs.scope_logs:
+            scope = storable(scope_logs.scope.name)
+            of_spans = [record for record in scope_logs.log_records if record.trace_id and record.span_id]
+            found += _readable(of_spans, lambda m, r=resource, n=scope: _log(m, n, r), left_out)
+    return found
+
+
+_Read = TypeVar("_Read")
+
+
+def _readable(items: Iterable[_Message], read: Callable[[_Message], _Read], left_out: list[str]) -> list[_Read]:
+    found = []
+    for item in items:
+        try:
+            found.append(read(item))
+        except Unusable as error:
+            left_out.append(str(error))
+    return found
+
+
+def _resource(attributes: Iterable[KeyValue], left_out: list[str]) -> Mapping[str, Json]:
+    try:
+        return _attributes(attributes)
+    except Unusable as error:
+        left_out.append(f"resource: {error}")
+        return {}
+
+
+def _span(message: SpanMessage, scope: str, resource: Mapping[str, Json]) -> Span:
+    trace_id, span_id, parent_id = checked_ids(
+        message.trace_id.hex(), message.span_id.hex(), message.parent_span_id.hex()
+    )
+    return Span(
+        trace_id=trace_id,
+        span_id=span_id,
+        parent_id=parent_id,
+        name=storable(message.name),
+        started=message.start_time_unix_nano,
+        ended=message.end_time_unix_nano,
+        scope=scope,
+        failed=message.status.code == _STATUS_ERROR,
+        problem=storable(message.status.message),
+        attributes=_attributes(message.attributes),
+        dropped_attributes=message.dropped_attributes_count,
+        events=tuple(
+            [
+                SpanEvent(name=storable(e.name), at=e.time_unix_nano, attributes=_attributes(e.attributes))
+                for e in message.events
+            ]
+        ),
+        resource=resource,
+    )
+
+
+def _log(message: LogMessage, scope: str, resource: Mapping[str, Json]) -> LogRecord:
+    trace_id, span_id, _ = checked_ids(message.trace_id.hex(), message.span_id.hex(), "")
+    attributes = _attributes(message.attributes)
+    return LogRecord(
+        trace_id=trace_id,
+        span_id=span_id,
+        name=storable(message.event_name) or str(attributes.get("event.name") or ""),
+        at=message.time_unix_nano or message.observed_time_unix_nano,
+        body=_value(message.body, 0),
+        attributes=attributes,
+        scope=scope,
+        resource=resource,
+    )
+
+
+def _attributes(pairs: Any) -> dict[str, Json]:
+    if len(pairs) > MAX_ATTRIBUTES:
+        raise Unusable(f"has {len(pairs):,} attributes; the limit is {MAX_ATTRIBUTES:,}")
+    return {storable(pair.key): _value(pair.value, 0) for pair in pairs}
+
+
+def _value(value: AnyValue, depth: int) -> Json:
+    """Text first, since nearly all values are."""
+    kind = value.WhichOneof("value")
+    if kind == "string_value":
+        return storable(value.string_value)
+    if kind is None:
+        return None
+    if kind == "array_value":
+        return [_value(item, _deeper(depth)) for item in value.array_value.values]
+    if kind == "kvlist_value":
+        return {storable(pair.key): _value(pair.value, _deeper(depth)) for pair in value.kvlist_value.values}
+    if kind == "bytes_value":
+        return base64_text(value.bytes_value)
+    if kind == "double_value":
+        number = value.double_value
+        return number if number - number == 0.0 else None  # JSON, in which it is stored, has no infinity
+    scalar: bool | int = getattr(value, kind)
+    return scalar
+
+
+def _deeper(depth: int) -> int:
+    if depth >= MAX_DEPTH:
+        raise Unusable(f"has an attribute of over {MAX_DEPTH} levels")
+    return depth + 1
