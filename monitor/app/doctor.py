@@ -133,7 +133,8 @@ def _lookup(application: Application) -> str:
     """Asks every source for a document that there is not."""
     found = []
     for name, source in sources(application.settings.lookup).items():
-        source.texts(application.settings.ingest.app, [NO_DOCUMENT])
+        with closing(source):
+            source.texts(application.settings.ingest.app, [NO_DOCUMENT])
         found.append(f"{name}: {source.describe()} answers")
     return "; ".join(found) or "not set: texts that a trace does not hold stay unknown, see docs/operate/lookup.md"
 

@@ -6,7 +6,10 @@ import ast
 
 from monitor.core.model import Json
 from monitor.ingest.dialects.spans import given, json_value
+from monitor.ingest.parse import JsonObject
 from monitor.ingest.traces.reading.documents import documents_of
+
+_LISTS = ("documents", "retrieved_documents", "contexts", "results")
 
 
 def documents(value: Json, separator: str | None = None) -> list[Json]:
@@ -28,9 +31,12 @@ def documents(value: Json, separator: str | None = None) -> list[Json]:
     return [] if held is None else [held]
 
 
-def _items(value: Json) -> list[Json]:
-    found = documents_of(value, bare=True)
-    if found is None:
+def _items(value: JsonObject) -> list[Json]:
+    listed = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), None)
+    if listed is not None:
+        return documents(listed)
+    found = documents_of(value) or documents_of(value, bare=True)
+    if not found:
         return [value]
     return [
         given(

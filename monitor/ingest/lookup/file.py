@@ -58,6 +58,13 @@ class FileLookup(DocumentLookup):
     def describe(self) -> str:
         return f"file {self._path}"
 
+    @override
+    def close(self) -> None:
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+            self._file, self._version, self._look_at = None, None, float("-inf")
+
     def _refresh(self) -> None:
         if self._clock() < self._look_at:
             return

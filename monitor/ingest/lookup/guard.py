@@ -47,6 +47,10 @@ class CachedLookup(DocumentLookup):
     def describe(self) -> str:
         return self._lookup.describe()
 
+    @override
+    def close(self) -> None:
+        self._lookup.close()
+
 
 class PatientLookup(DocumentLookup):
     """Raises `Retriable` while `lookup` is down, but for no longer than `patience` seconds.
@@ -85,6 +89,10 @@ class PatientLookup(DocumentLookup):
     @override
     def describe(self) -> str:
         return self._lookup.describe()
+
+    @override
+    def close(self) -> None:
+        self._lookup.close()
 
     def _impatient(self) -> bool:
         return self._down_since is not None and self._clock() - self._down_since >= self._patience

@@ -88,6 +88,11 @@ class HttpLookup(DocumentLookup):
     def describe(self) -> str:
         return self._name
 
+    @override
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+        self._client.close()
+
     def _got(self, key: str) -> str | None:
         answer = self._answer("GET", self._url.replace(ID, quote(key, safe="")), None, _LARGEST_TEXT)
         text = at_path(answer, self._text_path)

@@ -23,6 +23,9 @@ class DocumentLookup(Protocol):
     def describe(self) -> str:
         """The source in words, without secrets."""
 
+    def close(self) -> None:
+        """Releases all resources; may be called twice."""
+
 
 class LookupByApp(DocumentLookup):
     """Asks the look-up of the app, or else `default`; without either there are no texts."""
@@ -40,3 +43,8 @@ class LookupByApp(DocumentLookup):
     def describe(self) -> str:
         named = [f"{app}: {lookup.describe()}" for app, lookup in sorted(self._by_app.items())]
         return "; ".join([*([self._default.describe()] if self._default else []), *named])
+
+    @override
+    def close(self) -> None:
+        for lookup in (*([self._default] if self._default else []), *self._by_app.values()):
+            lookup.close()

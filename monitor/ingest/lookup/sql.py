@@ -61,6 +61,10 @@ class SqlLookup(DocumentLookup):
     def describe(self) -> str:
         return self._database
 
+    @override
+    def close(self) -> None:
+        self._engine.dispose()
+
 
 def _engine(url: str, timeout: float) -> Engine:
     try:
