@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 AppOfEvents = Annotated[str | None, typer.Option("--app", help="App of the events that name none.")]
-Dialect = Annotated[str | None, typer.Option(help="auto, native, cloudevents, ragas, phoenix, langsmith or langfuse.")]
+Dialect = Annotated[
+    str | None,
+    typer.Option(help="auto, native, cloudevents, ragas, otlp, otlp_proto, otlp_json, phoenix, langsmith or langfuse."),
+]
 Map = Annotated[
     list[str] | None,
     typer.Option(

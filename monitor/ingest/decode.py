@@ -10,11 +10,11 @@ from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.message import DeadLetter, Message
 from monitor.core.model import Interaction, Mark
 from monitor.core.trace import Collected
-from monitor.ingest.dialects import DIALECTS
+from monitor.ingest.dialects import DIALECTS, otlp
 from monitor.ingest.dialects.dialect import Context, Dialect, Headers
-from monitor.ingest.files import TABLE
 from monitor.ingest.mapping import EventMap
 from monitor.ingest.parse import JsonObject, parse_object
+from monitor.ingest.records import TABLE
 from monitor.privacy.redaction.redactor import Redactor
 
 AUTO = "auto"
@@ -77,6 +77,8 @@ class Decoder:
             raise InvalidMessage("$", f"was cut: only {len(message.value):,} of its {size:,} bytes arrived")
         if self._dialect is not None and self._dialect.read_bytes is not None:
             return self._dialect.read_bytes(message.value, self._context(message, _NO_MARKS))
+        if self._dialect is None and otlp.is_protobuf(message.value):
+            return otlp.read_proto_bytes(message.value, self._context(message, _NO_MARKS))
         event, replaced = parse_object(message.value)
         context = self._context(message, _REPLACED if replaced else _NO_MARKS)
         dialect = self._dialect or _announced(message.headers)
@@ -161,10 +163,10 @@ def _announced(headers: Headers) -> Dialect | None:
 def _recognised(event: JsonObject, dialects: Sequence[Dialect]) -> Dialect:
     """The first dialect whose signs are all present, or else the first with some: it can say what is missing."""
     for dialect in dialects:
-        if any(signs <= event.keys() for signs in (dialect.signs, *dialect.also)):
+        if any(signs and signs <= event.keys() for signs in (dialect.signs, *dialect.also)):
             return dialect
     for dialect in dialects:
         if not dialect.signs.isdisjoint(event):
             return dialect
-    signs = "; ".join(f"{d.name} has {' and '.join(sorted(d.signs))}" for d in dialects)
+    signs = "; ".join(f"{d.name} has {' and '.join(sorted(d.signs))}" for d in dialects if d.signs)
     raise InvalidMessage("$", f"is an event of no known dialect ({signs})")

@@ -27,7 +27,7 @@ from monitor.core.errors import Fatal, Fenced, WrongSettings
 from monitor.core.message import Message, Offset, Position, Progress, ReadFile
 from monitor.core.ports import Source
 from monitor.ingest.lines import Chunks
-from monitor.ingest.records import Form, form_of, records
+from monitor.ingest.records import TABLE, Form, form_of, records
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -36,7 +36,6 @@ else:
 
 STDIN = Path("-")
 
-TABLE = (("content-type", b"text/csv"),)  # the headers of a row
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_SKIPPABLE_MAGIC = b"\x2a\x4d\x18"  # after a byte 0x50 to 0x5f; pzstd starts its files with such a frame

@@ -16,6 +16,7 @@ from monitor.core.errors import Fatal
 from monitor.ingest.lines import CHUNK_BYTES, Chunks, lines
 
 SURPLUS = ""  # the name under which a row holds the cells that its columns do not account for
+TABLE = (("content-type", b"text/csv"),)  # the headers of a message that is a row
 _TABLES = frozenset({".csv", ".tsv"})
 _PACKED = frozenset({".gz", ".zst"})
 _DELIMITERS = (",", ";", "\t", "|")

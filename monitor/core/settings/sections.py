@@ -18,7 +18,9 @@ def split(value: object) -> object:
     return json.loads(value) if isinstance(value, str) else value
 
 
-DialectName = Literal["auto", "native", "cloudevents", "ragas", "phoenix", "langsmith", "langfuse"]
+DialectName = Literal[
+    "auto", "native", "cloudevents", "ragas", "otlp", "otlp_proto", "otlp_json", "phoenix", "langsmith", "langfuse"
+]
 
 
 class Section(BaseModel):

@@ -6,7 +6,9 @@ Encoding": ids as hexadecimal, 64-bit integers as strings or numbers, enums as n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from google.protobuf.message import DecodeError
@@ -20,7 +22,8 @@ from monitor.core.assessment_json import storable
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Json
 from monitor.core.trace import LogRecord, Span, SpanEvent
-from monitor.ingest.traces.otlp_json import logs_of, spans_of
+from monitor.ingest.parse import JsonObject, parse_object
+from monitor.ingest.traces.otlp_json import LOGS, SPANS, logs_of, spans_of
 from monitor.ingest.traces.otlp_values import MAX_ATTRIBUTES, MAX_DEPTH, Unusable, base64_text, checked_ids
 
 _STATUS_ERROR = 2
@@ -46,9 +49,10 @@ def read_request(body: bytes, *, logs: bool, json: bool) -> Telemetry:
     """
     left_out: list[str] = []
     if json:
+        request, _ = parse_object(body)
         if logs:
-            return _telemetry(logs=logs_of(body, left_out), left_out=left_out)
-        return _telemetry(spans=spans_of(body, left_out), left_out=left_out)
+            return _telemetry(logs=logs_of(request, left_out), left_out=left_out)
+        return _telemetry(spans=spans_of(request, left_out), left_out=left_out)
     try:
         if logs:
             return _telemetry(logs=_logs(ExportLogsServiceRequest.FromString(body), left_out), left_out=left_out)
@@ -56,6 +60,36 @@ def read_request(body: bytes, *, logs: bool, json: bool) -> Telemetry:
     except DecodeError:
         what = "ExportLogsServiceRequest" if logs else "ExportTraceServiceRequest"
         raise InvalidMessage("$", f"is no {what} in protobuf") from None
+
+
+def read_object(request: JsonObject) -> Telemetry:
+    """The spans or log records of a request in JSON, whichever it has.
+
+    Raises:
+        InvalidMessage: it has neither; otherwise as `read_request`.
+    """
+    left_out: list[str] = []
+    spans = spans_of(request, left_out) if SPANS in request or LOGS not in request else ()
+    logs = logs_of(request, left_out) if LOGS in request else ()
+    return _telemetry(spans=spans, logs=logs, left_out=left_out)
+
+
+def read_protobuf(body: bytes) -> Telemetry:
+    """The spans or log records of a request in protobuf; which of them, its fields tell.
+
+    Raises:
+        InvalidMessage: it is neither request.
+    """
+    try:
+        request = ExportTraceServiceRequest.FromString(body)
+    except DecodeError:
+        raise InvalidMessage("$", "is no request of OTLP in protobuf") from None
+    groups = (scoped for group in request.resource_spans for scoped in group.scope_spans)
+    # a log record has its time where a span has the id of its trace, so that no id is read
+    if any(span.trace_id or span.name for scoped in groups for span in scoped.spans):
+        left_out: list[str] = []
+        return _telemetry(spans=_spans(request, left_out), left_out=left_out)
+    return read_request(body, logs=True, json=False)
 
 
 def _telemetry(*, spans: Iterable[Span] = (), logs: Iterable[LogRecord] = (), left_out: list[str]) -> Telemetry:
@@ -69,7 +103,7 @@ def _spans(request: ExportTraceServiceRequest, left_out: list[str]) -> list[Span
         resource = _resource(resource_spans.resource.attributes, left_out)
         for scope_spans in resource_spans.scope_spans:
             scope = storable(scope_spans.scope.name)
-            found += _readable(scope_spans.spans, lambda s, r=resource, n=scope: _span(s, n, r), left_out)
+            found += _readable(scope_spans.spans, partial(_span, scope=scope, resource=resource), left_out)
     return found
 
 
@@ -80,7 +114,7 @@ def _logs(request: ExportLogsServiceRequest, left_out: list[str]) -> list[LogRec
         for scope_logs in resource_logs.scope_logs:
             scope = storable(scope_logs.scope.name)
             of_spans = [record for record in scope_logs.log_records if record.trace_id and record.span_id]
-            found += _readable(of_spans, lambda m, r=resource, n=scope: _log(m, n, r), left_out)
+            found += _readable(of_spans, partial(_log, scope=scope, resource=resource), left_out)
     return found
 
 
@@ -155,21 +189,20 @@ def _attributes(pairs: Any) -> dict[str, Json]:
 def _value(value: AnyValue, depth: int) -> Json:
     """Text first, since nearly all values are."""
     kind = value.WhichOneof("value")
+    read: Json = None
     if kind == "string_value":
-        return storable(value.string_value)
-    if kind is None:
-        return None
-    if kind == "array_value":
-        return [_value(item, _deeper(depth)) for item in value.array_value.values]
-    if kind == "kvlist_value":
-        return {storable(pair.key): _value(pair.value, _deeper(depth)) for pair in value.kvlist_value.values}
-    if kind == "bytes_value":
-        return base64_text(value.bytes_value)
-    if kind == "double_value":
-        number = value.double_value
-        return number if number - number == 0.0 else None  # JSON, in which it is stored, has no infinity
-    scalar: bool | int = getattr(value, kind)
-    return scalar
+        read = storable(value.string_value)
+    elif kind == "array_value":
+        read = [_value(item, _deeper(depth)) for item in value.array_value.values]
+    elif kind == "kvlist_value":
+        read = {storable(pair.key): _value(pair.value, _deeper(depth)) for pair in value.kvlist_value.values}
+    elif kind == "bytes_value":
+        read = base64_text(value.bytes_value)
+    elif kind == "double_value":  # JSON, in which it is stored, has no infinity
+        read = value.double_value if math.isfinite(value.double_value) else None
+    elif kind is not None:
+        read = getattr(value, kind)
+    return read
 
 
 def _deeper(depth: int) -> int:

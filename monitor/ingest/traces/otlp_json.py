@@ -8,36 +8,38 @@ from typing import TypeVar
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Json
 from monitor.core.trace import LogRecord, Span, SpanEvent
-from monitor.ingest.parse import JsonObject, kind, parse_object, path_of
+from monitor.ingest.parse import JsonObject, kind, path_of
 from monitor.ingest.traces.otlp_values import LATEST, MAX_ATTRIBUTES, MAX_DEPTH, Unusable, checked_ids
 
 _ERROR = (2, "2", "STATUS_CODE_ERROR", "ERROR")
 _Read = TypeVar("_Read")
 
 
-def spans_of(body: bytes, left_out: list[str]) -> list[Span]:
+SPANS, LOGS = "resourceSpans", "resourceLogs"
+
+
+def spans_of(request: JsonObject, left_out: list[str]) -> list[Span]:
     """The spans of a request; problems of single spans are added to `left_out`.
 
     Raises:
-        InvalidMessage: it is no JSON object, or its lists are none.
+        InvalidMessage: a list of it is missing, or is none.
     """
-    return _items(body, ("resourceSpans", "scopeSpans", "spans"), _span, left_out)
+    return _items(request, (SPANS, "scopeSpans", "spans"), _span, left_out)
 
 
-def logs_of(body: bytes, left_out: list[str]) -> list[LogRecord]:
+def logs_of(request: JsonObject, left_out: list[str]) -> list[LogRecord]:
     """The log records of a request that belong to a span; as `spans_of` otherwise."""
-    return _items(body, ("resourceLogs", "scopeLogs", "logRecords"), _log, left_out)
+    return _items(request, (LOGS, "scopeLogs", "logRecords"), _log, left_out)
 
 
 def _items(
-    body: bytes,
+    request: JsonObject,
     names: tuple[str, str, str],
     read: Callable[[JsonObject, str, Mapping[str, Json]], _Read | None],
     left_out: list[str],
 ) -> list[_Read]:
     """Walks from the request through resources and scopes to the spans or records."""
     by_resource, by_scope, of_scope = names
-    request, _ = parse_object(body)
     if by_resource not in request and _snake(by_resource) not in request:
         raise InvalidMessage(by_resource, "is missing")
     found = []

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from monitor.core.model import Unscored
-from monitor.ingest.traces.answer import answer_of
-from monitor.ingest.traces.background import background_of
-from monitor.ingest.traces.doubles import doubles
-from monitor.ingest.traces.prompt import with_prompt_texts
-from monitor.ingest.traces.question import question_of
+from monitor.ingest.traces.assembly.answer import answer_of
+from monitor.ingest.traces.assembly.background import background_of
+from monitor.ingest.traces.assembly.doubles import doubles
+from monitor.ingest.traces.assembly.prompt import with_prompt_texts
+from monitor.ingest.traces.assembly.question import question_of
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.values import is_redacted
-from monitor.ingest.traces.retrieved import documents_of_turn, retrieves
-from monitor.ingest.traces.steps import Steps
+from monitor.ingest.traces.assembly.retrieved import documents_of_turn, retrieves
+from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.trace import Trace
 from monitor.ingest.traces.turn import NoTurn, Turn, TurnDocument
 

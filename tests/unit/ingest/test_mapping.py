@@ -9,10 +9,9 @@ from monitor.app.wiring.decoding import topic_decoder
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.settings.load import Settings
 from monitor.ingest.decode import Decoder
-from monitor.ingest.files import TABLE
 from monitor.ingest.json_path import at_path
 from monitor.ingest.mapping import EventMap, event_map
-from monitor.ingest.records import Form, records
+from monitor.ingest.records import TABLE, Form, records
 from tests.factories.events import a_message, decode, raw
 
 BASIC = ("question=prompt", "answer=reply", "retrieved_documents=contexts")

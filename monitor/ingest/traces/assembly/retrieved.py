@@ -11,7 +11,7 @@ from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import messages_of, text_of
 from monitor.ingest.traces.reading.step import Step
 from monitor.ingest.traces.reading.values import is_redacted, is_repr, rescued
-from monitor.ingest.traces.steps import Steps
+from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.turn import TurnDocument
 
 _HANDOFF = re.compile(r"(?:transfer|hand_?off|delegate)_?(?:to|back)?", re.IGNORECASE)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import messages_of
 from monitor.ingest.traces.reading.values import understood
-from monitor.ingest.traces.steps import Steps
+from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.turn import TurnDocument
 
 HEADING = re.compile(

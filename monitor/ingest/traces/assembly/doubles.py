@@ -10,7 +10,7 @@ from monitor.ingest.traces.reading.documents import squeezed
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import last_of
 from monitor.ingest.traces.reading.step import Step
-from monitor.ingest.traces.steps import Steps
+from monitor.ingest.traces.assembly.steps import Steps
 
 _LATE = 1_000_000_000  # nanoseconds by which the repeat of a streamed call may end after the other trace
 

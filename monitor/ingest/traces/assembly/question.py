@@ -11,8 +11,8 @@ from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import last_of, messages_of
 from monitor.ingest.traces.reading.step import Step
 from monitor.ingest.traces.reading.values import MAX_DEPTH, is_cut, is_repr, understood, walk
-from monitor.ingest.traces.prompt import HEADING
-from monitor.ingest.traces.steps import Steps
+from monitor.ingest.traces.assembly.prompt import HEADING
+from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.turn import TurnDocument
 
 _KEYS = (

@@ -10,7 +10,7 @@ from monitor.core.trace import Span
 from monitor.ingest.traces.reading.facts import conversation_of, usage_of, user_of
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.values import first_text
-from monitor.ingest.traces.steps import Steps
+from monitor.ingest.traces.assembly.steps import Steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

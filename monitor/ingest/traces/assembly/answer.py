@@ -8,7 +8,7 @@ from monitor.core.model import Json
 from monitor.ingest.traces.reading.documents import squeezed
 from monitor.ingest.traces.reading.messages import messages_of
 from monitor.ingest.traces.reading.values import MAX_DEPTH, is_cut, is_repr, understood, walk
-from monitor.ingest.traces.steps import Steps
+from monitor.ingest.traces.assembly.steps import Steps
 
 _KEYS = (
     "answer", "final_answer", "final_output", "final_result", "response", "reply", "output", "outputs", "result", "generation",
