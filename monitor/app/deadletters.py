@@ -10,36 +10,38 @@ from threading import Event
 
 from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
-from monitor.core.message import DeadLetter
 from monitor.core.model import Assessment
 from monitor.core.retry import Interrupted, Retry
+from monitor.ingest.decode import Decoded
 from monitor.ingest.mapping import EventMap
-from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter, StoredLetter, purge, settle
+from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter, RetryOutcome, StoredLetter, purge, settle
 
 PATIENCE = 300.0  # seconds of waiting for a database or provider before giving up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retried:
-    """Counts of letters: asked = assessed + duplicate + dead + elsewhere.
+    """Counts of letters: asked = assessed + duplicate + collected + dead + elsewhere.
 
-    `elsewhere`: another process took them meanwhile, or the acknowledgement of our own commit was lost.
+    `collected` ones hold spans or several turns, which are stored by themselves. `elsewhere`: another process took them
+    meanwhile, or the acknowledgement of our own commit was lost.
     """
 
     asked: int = 0
     assessed: int = 0
     duplicate: int = 0
+    collected: int = 0
     dead: int = 0
 
     @property
     def elsewhere(self) -> int:
         """Letters whose outcome this process does not know."""
-        return self.asked - self.assessed - self.duplicate - self.dead
+        return self.asked - self.assessed - self.duplicate - self.collected - self.dead
 
     @property
     def vain(self) -> bool:
         """Whether letters are still dead and none was settled."""
-        return self.dead > 0 and not self.assessed and not self.duplicate
+        return self.dead > 0 and not (self.assessed or self.duplicate or self.collected)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +79,10 @@ def retry(
 
     def one_page(ids: Sequence[int]) -> None:
         tried = again(lambda: letters.open_letters(ids))
-        interactions, invalid, _ = decode(letter.message for letter in tried)
-        assessments = again(lambda: assess(interactions)) if interactions else []
-        alive, dead = _matched(tried, assessments, invalid)
-        counts.update(again(lambda: settle(store, alive, dead, application.now())))
+        decoded = decode(letter.message for letter in tried)
+        assessments = again(lambda: assess(decoded.interactions)) if decoded.interactions else []
+        outcome = _matched(tried, assessments, decoded)
+        counts.update(again(lambda: settle(store, outcome, application.now())))
         counts["asked"] += len(ids)
 
     with suppress(Interrupted):  # between two tries; nothing of that page was stored
@@ -136,11 +138,13 @@ def _pages(application: Application, again: Retry, wanted: LetterFilter, last: i
         after = ids[-1]
 
 
-def _matched(
-    tried: Sequence[StoredLetter], assessments: Sequence[Assessment], invalid: Sequence[DeadLetter]
-) -> tuple[list[tuple[StoredLetter, Assessment]], list[tuple[StoredLetter, DeadLetter]]]:
-    """Each letter with its outcome; `assessments` and `invalid` are in the order of the messages."""
-    why = {id(dead.message): dead for dead in invalid}
-    alive = [letter for letter in tried if id(letter.message) not in why]
-    dead = [(letter, why[id(letter.message)]) for letter in tried if id(letter.message) in why]
-    return list(zip(alive, assessments, strict=True)), dead
+def _matched(tried: Sequence[StoredLetter], assessments: Sequence[Assessment], decoded: Decoded) -> RetryOutcome:
+    """Each letter with what became of it; what was decoded is in the order of the messages."""
+    why = {id(dead.message): dead for dead in decoded.dead_letters}
+    held = {one.position: one for one in decoded.collected}
+    alive = [letter for letter in tried if id(letter.message) not in why and letter.message.position not in held]
+    return RetryOutcome(
+        alive=list(zip(alive, assessments, strict=True)),
+        dead=[(letter, why[id(letter.message)]) for letter in tried if id(letter.message) in why],
+        held=[(letter, held[letter.message.position]) for letter in tried if letter.message.position in held],
+    )

@@ -23,6 +23,7 @@ _EQUATION = {
     "+ duplicate": "duplicate",
     "+ dead": "dead",
     "+ pending": "pending",
+    "+ unscored": "unscored",
 }
 
 

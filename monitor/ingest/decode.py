@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from monitor.core.errors import InvalidMessage, WrongSettings
@@ -16,6 +17,7 @@ from monitor.ingest.mapping import EventMap
 from monitor.ingest.parse import JsonObject, parse_object
 from monitor.ingest.records import TABLE
 from monitor.privacy.redaction.redactor import Redactor
+from monitor.privacy.redaction.traces import TraceRedactor
 
 AUTO = "auto"
 _REPLACED = frozenset({Mark.TEXT_REPLACED})
@@ -113,22 +115,38 @@ class Decoder:
 class TopicDecoder:
     """Reads each message with the decoder of its topic, or with the one for all other topics.
 
-    Interactions and dead letters pass through `redactor`, if there is one.
+    `apps` are those of the spans of a topic, '' for all other topics. Interactions, spans and dead letters pass through
+    `redactor`, if there is one.
     """
 
-    def __init__(self, decoder: Decoder, by_topic: Mapping[str, Decoder], redactor: Redactor | None = None) -> None:
+    def __init__(
+        self,
+        decoder: Decoder,
+        by_topic: Mapping[str, Decoder],
+        redactor: Redactor | None = None,
+        *,
+        apps: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._decoder = decoder
         self._by_topic = by_topic
         self._redactor = redactor
+        self._apps = apps
 
     def decode_batch(self, messages: Iterable[Message]) -> Decoded:
         read = _decoded(messages, lambda m: self._by_topic.get(m.position.topic, self._decoder).decode(m))
+        if self._apps:
+            read = read._replace(collected=list(map(self._with_app, read.collected)))
         if self._redactor is None:
             return read
         return read._replace(
             interactions=list(map(self._redactor.interaction, read.interactions)),
             dead_letters=list(map(self._redactor.dead_letter, read.dead_letters)),
+            collected=list(map(TraceRedactor(self._redactor).collected, read.collected)),
         )
+
+    def _with_app(self, collected: Collected) -> Collected:
+        topic = "" if collected.position is None else collected.position.topic
+        return replace(collected, app=collected.app or self._apps.get(topic, self._apps.get("")))
 
 
 def _decoded(messages: Iterable[Message], decode: Callable[[Message], Interaction | Collected]) -> Decoded:
@@ -168,6 +186,5 @@ def _recognised(event: JsonObject, dialects: Sequence[Dialect]) -> Dialect:
     for dialect in dialects:
         if not dialect.signs.isdisjoint(event):
             return dialect
-    raise InvalidMessage(
-        "$", "is an event of no known dialect: native has answer and question; docs/start/forms.md names others"
-    )
+    signs = "; ".join(f"{d.name} has {' and '.join(sorted(d.signs))}" for d in dialects if d.signs)
+    raise InvalidMessage("$", f"is an event of no known dialect ({signs})")

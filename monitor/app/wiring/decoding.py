@@ -40,10 +40,17 @@ def topic_decoder(
         )
 
     by_topic = {name: decoder(topic) for name, topic in settings.kafka.by_topic.items()}
-    return TopicDecoder(decoder(TopicSettings()), by_topic, _redactor(settings.redaction, tag_key))
+    apps = {name: topic.app for name, topic in settings.kafka.by_topic.items() if topic.app is not None}
+    return TopicDecoder(
+        decoder(TopicSettings()),
+        by_topic,
+        redactor_of(settings.redaction, tag_key),
+        apps={**apps, "": app} if app else apps,
+    )
 
 
-def _redactor(redaction: RedactionSettings, tag_key: Callable[[], bytes]) -> Redactor | None:
+def redactor_of(redaction: RedactionSettings, tag_key: Callable[[], bytes]) -> Redactor | None:
+    """What replaces personal data as the settings say; None if nothing is to be replaced."""
     if not redaction.kinds and not redaction.patterns:
         return None
 

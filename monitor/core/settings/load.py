@@ -40,6 +40,7 @@ from monitor.core.settings.alert import (
     WebhookSettings,
 )
 from monitor.core.settings.audit import AuditSettings
+from monitor.core.settings.collect import CollectSettings
 from monitor.core.settings.lookup import LookupSettings
 from monitor.core.settings.privacy import RedactionSettings, RetentionSettings
 from monitor.core.settings.report import ReportSettings
@@ -109,6 +110,7 @@ class Settings(BaseSettings):
     redaction: RedactionSettings = RedactionSettings()
     retention: RetentionSettings = RetentionSettings()
     web: WebSettings = WebSettings()
+    collect: CollectSettings = CollectSettings()
 
     @classmethod
     @override

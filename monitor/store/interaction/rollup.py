@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import eq
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import psycopg
 
 RollupKey: TypeAlias = tuple[Any, ...]  # the minute, and the name of each label
+LabelPairs: TypeAlias = tuple[tuple[str, str], ...]  # labels with their values
 KEY = ("minute", "app", "environment", "model", "topic")
 _REAL = Struct("f")  # the type of a stored similarity
 _HOUR = 3_600.0  # seconds
@@ -49,6 +50,17 @@ class CountedAssessment:
     reasons: Sequence[Reason]
     metrics: Metrics
     heard: int = 0
+
+
+def counted_row(it: Interaction, row: Mapping[str, Any]) -> CountedAssessment:
+    """What the rollup counts of a row of `assessment`."""
+    return CountedAssessment(
+        interaction=it,
+        verdict=Verdict(row["verdict"]),
+        reasons=[Reason(reason) for reason in row["reasons"]],
+        metrics=Metrics(**{name: row[name] for name in METRICS}),
+        heard=row["evidence"].get("judge", {}).get("turned", 0),
+    )
 
 
 class Minute:
@@ -155,14 +167,15 @@ def write_rollup(
     replaced = list(instead_of)
     counted = _counted_under(connection, [a.interaction for a in replaced])
     signed = [*((a, 1) for a in assessments), *((a, -1) for a in replaced)]
-    labelled = [(a, sign, _labels(a.interaction)) for a, sign in signed]
+    labelled = [(a, sign, labels_of(a.interaction)) for a, sign in signed]
     names = cap.resolve(connection, {pair for _, _, pairs in labelled for pair in pairs})
     minutes: dict[RollupKey, Minute] = {}
     for assessment, sign, pairs in labelled:
-        now = (_minute(assessment.interaction), *(names[pair] for pair in pairs))
-        key = counted.get((assessment.interaction.app, assessment.interaction.id), now)
+        now = (minute_of(assessment.interaction), *(names[pair] for pair in pairs))
+        key = counted.get((assessment.interaction.app, assessment.interaction.id, pairs), now)
         minutes.setdefault(key, Minute()).add(assessment, sign)
     with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM incoming_minute")  # what this transaction has counted already
         with cursor.copy(_COPY) as copy:
             for key, sums in minutes.items():
                 copy.write_row((*key, *sums.values()))
@@ -191,35 +204,37 @@ def write_ingest(
 
 def _counted_under(
     connection: psycopg.Connection, interactions: Sequence[Interaction]
-) -> dict[tuple[str, str], RollupKey]:
-    """The row that counts each of these interactions, by app and id: a label may have lost its place since, or got one.
+) -> dict[tuple[str, str, LabelPairs], RollupKey]:
+    """The row that counts each of these interactions, by app, id and labels.
 
-    Where a minute has several rows that may, the one with the most labels by name.
+    A label may have lost its place since, or got one. Where a minute has several rows that may, the one with the most
+    labels by name.
     """
     if not interactions:
         return {}
     found: dict[datetime, list[RollupKey]] = {}
     apps = {OTHER, *(it.app for it in interactions)}
-    for row in connection.execute(_COUNTING, (sorted({_minute(it) for it in interactions}), sorted(apps))):
+    for row in connection.execute(_COUNTING, (sorted({minute_of(it) for it in interactions}), sorted(apps))):
         found.setdefault(row[0], []).append(row)
-    counted: dict[tuple[str, str], RollupKey] = {}
+    counted: dict[tuple[str, str, LabelPairs], RollupKey] = {}
     for it in interactions:
-        values = [value for _, value in _labels(it)]
+        pairs = labels_of(it)
+        values = [value for _, value in pairs]
         may = [
             row
-            for row in found.get(_minute(it), ())
+            for row in found.get(minute_of(it), ())
             if all(name in (value, OTHER) for name, value in zip(row[1:], values, strict=True))
         ]
         if may:
-            counted[it.app, it.id] = max(may, key=lambda row: sum(map(eq, row[1:], values)))
+            counted[it.app, it.id, pairs] = max(may, key=lambda row: sum(map(eq, row[1:], values)))
     return counted
 
 
-def _minute(it: Interaction) -> datetime:
+def minute_of(it: Interaction) -> datetime:
     return it.occurred_at.replace(second=0, microsecond=0)
 
 
-def _labels(it: Interaction) -> tuple[tuple[str, str], ...]:
+def labels_of(it: Interaction) -> LabelPairs:
     topic = it.tags.get("topic", "")
     return (
         ("app", it.app),

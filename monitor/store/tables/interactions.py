@@ -31,7 +31,7 @@ METRICS = ("sdq", "sdrd", "sda", "qrd", "qa")
 # The outcomes of a partition's messages; then how many offsets its reader passed, and why some held no message; and how
 # many of its dead letters were purged, and how many interactions count as assessed though that was called off.
 LEDGER = (
-    *("received", "assessed", "duplicate", "dead", "pending"),
+    *("received", "assessed", "duplicate", "dead", "pending", "unscored"),
     *("spanned", *(skip.value for skip in Skip)),
     *("purged", "called_off"),
 )
@@ -85,6 +85,9 @@ interaction = Table(
     Column("source_partition", Integer),
     Column("source_offset", BigInteger),
     Column("tag_digests", ARRAY(Text)),  # of tags that redaction changed; null: of none
+    Column("unscored", Text),  # why it has no scores; null: it is scored, or will be
+    Column("revised_at", _time),  # when another message last replaced its content; null: never
+    Column("revised_offset", BigInteger),  # of that message, where it came in the partition of the first
     Index("interaction_by_time", "occurred_at"),
     Index("interaction_by_id", "id"),
     Index("interaction_by_conversation", "conversation_id", postgresql_where=text("conversation_id IS NOT NULL")),
@@ -96,6 +99,7 @@ interaction = Table(
         postgresql_using="gin",
         postgresql_where=text("tag_digests IS NOT NULL"),
     ),
+    Index("interaction_unscored", "occurred_at", "app", "id", postgresql_where=text("unscored IS NOT NULL")),
 )
 
 assessment = Table(
@@ -174,6 +178,16 @@ verdict_minute = Table(
     *(Column(f"{metric}_bins", ARRAY(BigInteger), nullable=False) for metric in METRICS),
     # how many more verdicts are `self_generated` by the judge's word, or -fewer; never null
     Column("heard", BigInteger, server_default=text("0")),
+)
+
+unscored_minute = Table(
+    "unscored_minute",
+    metadata,
+    Column("minute", _time, primary_key=True),
+    Column("app", Text, primary_key=True),
+    Column("environment", Text, primary_key=True),
+    Column("reason", Text, primary_key=True),
+    Column("turns", BigInteger, nullable=False),
 )
 
 rollup_label = Table(

@@ -1,0 +1,101 @@
+"""The door as a server of its own, for `monitor collect`, and what it needs beside the dashboard."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import datetime
+from threading import Event, Thread
+
+import uvicorn
+
+from monitor.app.collect.intake import Intake
+from monitor.core.errors import WrongSettings
+from monitor.core.settings.collect import CollectSettings
+from monitor.store.tokens import Access
+from monitor.web.base.guard import LOOPBACK
+from monitor.web.collect.door import Door
+from monitor.web.collect.grpc import grpc_server
+from monitor.web.collect.http import CollectApp
+from monitor.web.collect.senders import Senders
+from monitor.web.connections import LimitedConnection, listening
+
+log = logging.getLogger(__name__)
+_THREADS = 4  # for each of HTTP and gRPC; they mostly wait for the database
+_GRACE = 10  # seconds that requests under way have when the server stops
+
+
+@contextmanager
+def collect_app(door: Door) -> Iterator[CollectApp]:
+    """The paths of the door, with the threads that they need; leaving waits for requests under way."""
+    with ThreadPoolExecutor(_THREADS, thread_name_prefix="collect") as executor:
+        yield CollectApp(door, executor)
+
+
+def collect_server(
+    intake: Intake,
+    access: Access,
+    settings: CollectSettings,
+    *,
+    now: Callable[[], datetime],
+    stop: Event,
+    ready: Callable[[int, int | None], None] = lambda _port, _grpc_port: None,
+) -> None:
+    """Serves until `stop` is set; then answers requests under way, and tells others to come again.
+
+    `ready` is called with the ports of HTTP and gRPC as soon as both answer.
+
+    Raises:
+        WrongSettings: an address or certificate cannot be used, or other machines are let in while there is no token.
+        Retriable: the database is out of reach.
+    """
+    only_tokens = settings.host not in LOOPBACK
+    if only_tokens and not access.closed():
+        raise WrongSettings(
+            f"MONITOR_COLLECT__HOST={settings.host} lets other machines in, but there is no access token: make one "
+            "(`monitor tokens create NAME --role collect --app APP`)"
+        )
+    door = Door(intake, Senders(access, now, only_tokens=only_tokens), settings, now)
+    sockets = [listening(settings.host, settings.port, "MONITOR_COLLECT__HOST, …__PORT")]
+    with (
+        collect_app(door) as app,
+        ThreadPoolExecutor(_THREADS, thread_name_prefix="collect-grpc") as executor,
+    ):
+        server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                http=LimitedConnection,
+                ws="none",
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                lifespan="off",
+                ssl_certfile=settings.tls_certificate,
+                ssl_keyfile=settings.tls_key,
+                timeout_graceful_shutdown=_GRACE,
+            )
+        )
+        by_grpc, grpc_port = None, None
+        if settings.grpc_port is not None:
+            by_grpc, grpc_port = grpc_server(door, settings, executor)
+            by_grpc.start()
+        thread = Thread(target=server.run, kwargs={"sockets": sockets}, name="collect")
+        thread.start()  # the main thread handles signals
+        port = sockets[0].getsockname()[1]
+        log.info("OTLP and interactions: http%s://%s:%d", "s" * bool(settings.tls_key), settings.host, port)
+        if grpc_port is not None:
+            log.info("OTLP/gRPC: %s:%d", settings.host, grpc_port)
+        ready(port, grpc_port)
+        try:
+            while thread.is_alive() and not stop.wait(0.2):
+                pass
+        finally:
+            door.admission.close()
+            server.should_exit = True
+            if by_grpc is not None:
+                by_grpc.stop(_GRACE).wait()
+            thread.join()
+            sockets[0].close()
