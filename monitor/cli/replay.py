@@ -73,6 +73,11 @@ def replay(
                 "rejected": summary.rejected,
                 "unchanged": summary.unchanged.answers,
                 "rescore": rescore,
+                "collected": {
+                    "messages": summary.collected,
+                    "traces": len(summary.traces),
+                    **{n: summary.turns[n] for n in ("assessed", "unscored")},
+                },
             }
         )
     else:
@@ -106,6 +111,13 @@ def _print_summary(summary: Summary, waiting: Mapping[Work, int]) -> None:
 
     err = Console(stderr=True, highlight=False)
     err.print(ledger_line(summary.tally))
+    if summary.collected:
+        of = f" with spans of {plural(len(summary.traces), 'trace')}" if summary.traces else ""
+        turns, unscored = summary.turns["assessed"], summary.turns["unscored"]
+        err.print(
+            f"{plural(summary.collected, 'message')}{of}, all closed now: "
+            f"{plural(turns, 'turn')} assessed, {unscored} without scores; `monitor ledger` counts them"
+        )
     if summary.verdicts:
         err.print(f"verdicts: {_shares(summary.verdicts)}")
     for line in summary.rejected:

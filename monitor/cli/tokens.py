@@ -73,7 +73,10 @@ def tokens_create(
         )
         has_admin = oidc is not None or any(t.role == Role.ADMIN and t.holds(now) for t in access.tokens())
     if was_open:
-        typer.echo("this is the first token: from now on everybody has to sign in to the dashboard", err=True)
+        typer.echo(
+            "this is the first token: from now on everybody has to sign in to the dashboard, and needs one to send",
+            err=True,
+        )
     if not has_admin:
         typer.echo("no admin has a valid token; create one: monitor tokens create NAME --role admin", err=True)
     if as_json:

@@ -18,6 +18,9 @@ from monitor.store.tokens import Access
 from monitor.web.app import create_app
 from monitor.web.base.access import Permission, Role
 from monitor.web.base.guard import LOOPBACK, Guard
+from monitor.web.collect.door import Door
+from monitor.web.collect.http import Beside, CollectApp
+from monitor.web.collect.senders import Senders
 from monitor.web.connections import LimitedConnection, listening
 from monitor.web.signin.signin_link import sign_in_link
 
@@ -49,9 +52,10 @@ def serve(application: Application, stop: Event) -> None:
         )
     guard = Guard(access=access, now=application.now, public=public, only_tokens=only_tokens)
     app, listens = create_app(application, guard), listening(settings.host, settings.port, "MONITOR_WEB__HOST, …__PORT")
+    sending = CollectApp(_door(application, access, only_tokens=only_tokens))
     server = uvicorn.Server(
         uvicorn.Config(
-            app,
+            Beside(sending, app),
             http=LimitedConnection,
             ws="none",
             log_level=settings.log_level,
@@ -80,8 +84,14 @@ def serve(application: Application, stop: Event) -> None:
     finally:
         server.should_exit = True
         thread.join()
+        sending.close()
         listens.close()
         app.state.jobs.stop()
+
+
+def _door(application: Application, access: Access, *, only_tokens: bool) -> Door:
+    senders = Senders(access, application.now, only_tokens=only_tokens)
+    return Door(application.collecting.intake, senders, application.settings.collect, application.now)
 
 
 def _anyone_may_sign_in(access: Access, now: datetime) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
@@ -12,11 +12,13 @@ from monitor.app.wiring.application import Application
 from monitor.core.batch import Batch, Tally
 from monitor.core.errors import MonitorError
 from monitor.store.collect.figures import collect_figures
+from monitor.store.collect.parts import TraceKey
 from monitor.store.interaction.writer import GROUP
 from monitor.store.ledger.progress import ReadingStore
 
 log = logging.getLogger(__name__)
-_ROUND, _PURGE, _RECORD = 1.0, 30.0, 3.0  # seconds between two
+_ROUND, _PURGE, _RECORD, _LOOK = 1.0, 30.0, 3.0, 0.2  # seconds between two
+_CHUNK = 10_000  # traces that are looked at together
 
 
 class InboxFlow:
@@ -78,3 +80,21 @@ def collecting(application: Application, stop: Event, written: Callable[[Batch, 
         thread.join()
     if flow.failure is not None:
         raise flow.failure
+
+
+def finish(application: Application, traces: Iterable[TraceKey], stop: Event) -> None:
+    """Closes these traces at once, and returns when their turns are stored, whoever stores them, or `stop` is set.
+
+    May raise `Retriable`.
+    """
+    store, assembler, keys = application.collecting.store, application.collecting.assembler, list(traces)
+    chunks = [keys[first : first + _CHUNK] for first in range(0, len(keys), _CHUNK)]
+    for chunk in chunks:
+        store.hasten(chunk)
+    for chunk in chunks:
+        while store.open_of(chunk) and not stop.is_set():
+            if not assembler.round():  # another process has them in hand
+                stop.wait(_LOOK)
+    ends = store.ends()
+    while store.unread(GROUP, ends) and not stop.is_set():
+        stop.wait(_LOOK)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
@@ -79,24 +79,16 @@ class Collecting:
             self._closing.callback(lookup.close)
         return Assembler(store=self.store, app=settings.ingest.app, resolve=lambda named: resolve(named, lookup))
 
-    def stages(
-        self,
-        stop: Event,
-        written: Callable[[Batch, Tally], None],
-        *,
-        until: Mapping[str, int] | None = None,
-        patience: float | None = None,
-    ) -> Stages:
-        """The flow from the inbox into the store; it ends at the positions of `until`. The caller closes its source."""
+    def stages(self, stop: Event, written: Callable[[Batch, Tally], None]) -> Stages:
+        """The flow from the inbox into the store; the caller closes its source."""
         application = self._application
         stages = application.stages(
-            InboxSource(application.database_url, group=GROUP, stop=stop, until=until),
+            InboxSource(application.database_url, group=GROUP, stop=stop),
             app=None,
             dialect=None,
             stop=stop,
             written=written,
-            patience=patience,
             store=application.writer(),
-            set_aside=until is None,
+            set_aside=True,
         )
         return replace(stages, decode=decoder(application.decoder().decode_batch), poll_seconds=LOOK_EVERY)

@@ -24,7 +24,15 @@ from monitor.core.model import Json
 from monitor.core.trace import LogRecord, Span, SpanEvent
 from monitor.ingest.parse import JsonObject, parse_object
 from monitor.ingest.traces.otlp_json import LOGS, SPANS, logs_of, spans_of
-from monitor.ingest.traces.otlp_values import MAX_ATTRIBUTES, MAX_DEPTH, Unusable, base64_text, checked_ids
+from monitor.ingest.traces.otlp_values import (
+    MAX_ATTRIBUTES,
+    MAX_DEPTH,
+    MAX_EVENTS,
+    Unusable,
+    base64_text,
+    checked_ids,
+)
+from monitor.ingest.traces.otlp_wire import check_count
 
 _STATUS_ERROR = 2
 _Message = TypeVar("_Message")
@@ -53,6 +61,7 @@ def read_request(body: bytes, *, logs: bool, json: bool) -> Telemetry:
         if logs:
             return _telemetry(logs=logs_of(request, left_out), left_out=left_out)
         return _telemetry(spans=spans_of(request, left_out), left_out=left_out)
+    check_count(body)
     try:
         if logs:
             return _telemetry(logs=_logs(ExportLogsServiceRequest.FromString(body), left_out), left_out=left_out)
@@ -80,6 +89,7 @@ def read_protobuf(body: bytes) -> Telemetry:
     Raises:
         InvalidMessage: it is neither request.
     """
+    check_count(body)
     try:
         request = ExportTraceServiceRequest.FromString(body)
     except DecodeError:
@@ -143,6 +153,8 @@ def _span(message: SpanMessage, scope: str, resource: Mapping[str, Json]) -> Spa
     trace_id, span_id, parent_id = checked_ids(
         message.trace_id.hex(), message.span_id.hex(), message.parent_span_id.hex()
     )
+    if len(message.events) > MAX_EVENTS:
+        raise Unusable(f"has {len(message.events):,} events; the limit is {MAX_EVENTS:,}")
     return Span(
         trace_id=trace_id,
         span_id=span_id,

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import TypeVar
 
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Json
 from monitor.core.trace import LogRecord, Span, SpanEvent
 from monitor.ingest.parse import JsonObject, kind, path_of
-from monitor.ingest.traces.otlp_values import LATEST, MAX_ATTRIBUTES, MAX_DEPTH, Unusable, checked_ids
+from monitor.ingest.traces.otlp_values import (
+    LATEST,
+    MAX_ATTRIBUTES,
+    MAX_DEPTH,
+    MAX_EVENTS,
+    Items,
+    Unusable,
+    checked_ids,
+)
 
 _ERROR = (2, "2", "STATUS_CODE_ERROR", "ERROR")
 _Read = TypeVar("_Read")
@@ -42,13 +51,16 @@ def _items(
     by_resource, by_scope, of_scope = names
     if by_resource not in request and _snake(by_resource) not in request:
         raise InvalidMessage(by_resource, "is missing")
-    found = []
+    found, items = [], Items()
     for i, group in _objects(request, by_resource, ()):
+        items.take(1)
         resource = _resource(group, left_out)
         for j, scoped in _objects(group, by_scope, (by_resource, i)):
+            items.take(1)
             scope = _object(scoped, "scope")
             name = _text(scope, "name")
             for _, item in _objects(scoped, of_scope, (by_resource, i, by_scope, j)):
+                items.take(1)
                 try:
                     one = read(item, name, resource)
                 except Unusable as error:
@@ -72,6 +84,9 @@ def _span(item: JsonObject, scope: str, resource: Mapping[str, Json]) -> Span:
         _text(item, "traceId"), _text(item, "spanId"), _text(item, "parentSpanId")
     )
     status = _object(item, "status")
+    events = list(islice(_objects(item, "events", ()), MAX_EVENTS + 1))
+    if len(events) > MAX_EVENTS:
+        raise Unusable(f"has more than {MAX_EVENTS:,} events")
     return Span(
         trace_id=trace_id,
         span_id=span_id,
@@ -87,7 +102,7 @@ def _span(item: JsonObject, scope: str, resource: Mapping[str, Json]) -> Span:
         events=tuple(
             [
                 SpanEvent(name=_text(e, "name"), at=_time(e, "timeUnixNano"), attributes=_attributes(e))
-                for _, e in _objects(item, "events", ())
+                for _, e in events
             ]
         ),
         resource=resource,

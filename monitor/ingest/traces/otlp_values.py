@@ -8,6 +8,8 @@ import re
 from monitor.core.errors import InvalidMessage
 
 MAX_ATTRIBUTES = 10_000  # of a span; SDKs stop at 128 unless they are told otherwise
+MAX_EVENTS = 10_000  # of a span
+MAX_ITEMS = 100_000  # spans, log records and what groups them, in a request; exporters send 512 spans at a time
 MAX_DEPTH = 32  # levels of lists and objects in an attribute
 LATEST = 2**64 - 1  # nanoseconds since 1970, in the year 2554
 _TRACE_ID = re.compile("[0-9a-f]{32}")
@@ -22,6 +24,23 @@ class Unusable(InvalidMessage):
 
     def __str__(self) -> str:
         return self.problem
+
+
+class Items:
+    """Counts the items of a request before they are read: an empty span has two bytes, and takes many more here."""
+
+    def __init__(self) -> None:
+        self._left = MAX_ITEMS
+
+    def take(self, count: int) -> None:
+        """Counts `count` more.
+
+        Raises:
+            InvalidMessage: the request has too many.
+        """
+        self._left -= count
+        if self._left < 0:
+            raise InvalidMessage("$", f"has more than {MAX_ITEMS:,} spans or log records; send less at once")
 
 
 def checked_ids(trace_id: str, span_id: str, parent_id: str) -> tuple[str, str, str | None]:

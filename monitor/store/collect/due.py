@@ -8,8 +8,8 @@ from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from monitor.store.collect.inbox import OTLP, PARTITION, Event, append
-from monitor.store.collect.keep import add_up
+from monitor.store.collect.inbox import OTLP, Event, append
+from monitor.store.collect.keep import COUNT_OPEN, add_up
 from monitor.store.collect.limits import TraceLimits
 from monitor.store.collect.parts import TraceKey
 
@@ -35,7 +35,6 @@ _HASTEN = """
         ORDER BY app COLLATE "C", trace_id COLLATE "C" FOR NO KEY UPDATE OF trace
     )
 """
-_ENDS = "SELECT topic, next_position FROM inbox_end WHERE partition = %s"
 _PARTS = """
     SELECT app, trace_id, log, value FROM trace_part
     JOIN unnest(%b::text[], %b::text[]) AS wanted (app, trace_id) USING (app, trace_id)
@@ -101,14 +100,15 @@ def claim(connection: psycopg.Connection, most: int) -> list[DueTrace]:
     return sorted(found, key=lambda one: one.key)
 
 
-def hasten(connection: psycopg.Connection, keys: Sequence[TraceKey]) -> int:
-    """Makes these traces due at once, where they are open; returns how many are."""
-    return connection.execute(_HASTEN, _lists(keys)).rowcount
+def hasten(connection: psycopg.Connection, keys: Sequence[TraceKey]) -> None:
+    """Makes these traces due at once, where they are open; a claim of theirs is void."""
+    connection.execute(_HASTEN, _lists(keys))
 
 
-def ends(connection: psycopg.Connection) -> dict[str, int]:
-    """The position behind the last message of each topic."""
-    return dict(connection.execute(_ENDS, (PARTITION,)).fetchall())
+def open_of(connection: psycopg.Connection, keys: Sequence[TraceKey]) -> int:
+    """How many of these traces are open."""
+    row = connection.execute(COUNT_OPEN, _lists(keys)).fetchone()
+    return 0 if row is None else row[0]
 
 
 def parts(connection: psycopg.Connection, keys: Sequence[TraceKey]) -> Mapping[TraceKey, list[tuple[bool, bytes]]]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from types import MappingProxyType
 
 from sqlalchemy import Engine, text
 
@@ -46,7 +45,7 @@ class CollectFigures:
     refused: int = 0
     late: int = 0
     overdue: float = 0.0
-    waiting: Mapping[str, int] = MappingProxyType({})
+    waiting: Mapping[str, int] = field(default_factory=dict)
     progress: tuple[Progress, ...] = ()
 
 

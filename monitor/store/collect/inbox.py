@@ -5,7 +5,7 @@ Positions of a topic are consecutive, and committed in their order: whoever appe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +22,14 @@ _ADVANCE = """
     INSERT INTO inbox_end (topic, partition, next_position) VALUES (%s, %s, %s)
     ON CONFLICT (topic, partition) DO UPDATE SET next_position = inbox_end.next_position + excluded.next_position
     RETURNING next_position
+"""
+_ENDS = "SELECT topic, next_position FROM inbox_end WHERE partition = %s"
+_UNREAD = """
+    SELECT EXISTS (
+        SELECT FROM unnest(%s::text[], %s::bigint[]) AS wanted (topic, position)
+        LEFT JOIN consumer_offset o ON o.group_id = %s AND o.topic = wanted.topic AND o.partition = %s
+        WHERE coalesce(o.next_offset, 0) < wanted.position
+    )
 """
 _COLUMNS = ("topic", "partition", "position", "received_at", "revises", "header_names", "header_values", "value")
 
@@ -63,3 +71,14 @@ def append(connection: psycopg.Connection, topic: str, events: Sequence[Event], 
 def of_app(app: str | None) -> tuple[tuple[str, bytes], ...]:
     """The headers of an event of this app, if it was given."""
     return () if app is None else ((APP, app.encode()),)
+
+
+def ends(connection: psycopg.Connection) -> dict[str, int]:
+    """The position behind the last message of each topic."""
+    return dict(connection.execute(_ENDS, (PARTITION,)).fetchall())
+
+
+def unread(connection: psycopg.Connection, group: str, positions: Mapping[str, int]) -> bool:
+    """Whether the group has still to store messages before these positions of topics."""
+    row = connection.execute(_UNREAD, (list(positions), list(positions.values()), group, PARTITION)).fetchone()
+    return bool(row and row[0])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import psycopg
 
 _TOTALS = "SELECT sum(open)::bigint, sum(bytes)::bigint, clock_timestamp() FROM trace_count"
-_COUNT_OPEN = """
+COUNT_OPEN = """
     SELECT count(*) FROM trace JOIN unnest(%b::text[], %b::text[]) AS wanted (app, trace_id) USING (app, trace_id)
     WHERE due_at IS NOT NULL
 """
@@ -154,7 +154,7 @@ def _admit(
     if held + sum(arrival.bytes for arrival in offered.values()) > limits.max_bytes:
         raise Overloaded(f"{held:,} bytes of spans are kept; the limit is {limits.max_bytes:,}", _BUSY)
     if opened + len(offered) > limits.max_open:
-        known = connection.execute(_COUNT_OPEN, keys).fetchone()
+        known = connection.execute(COUNT_OPEN, keys).fetchone()
         if opened + len(offered) - (known[0] if known else 0) > limits.max_open:
             raise Overloaded(f"{opened:,} traces are open; the limit is {limits.max_open:,}", limits.close_after)
     return now  # type: ignore[no-any-return]

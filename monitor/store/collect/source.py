@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event as Signal
@@ -53,15 +53,13 @@ class _Reading:
 class InboxSource(Source):
     """The `Source` port on the inbox.
 
-    Rows are deleted after they are stored. With `until`, the positions behind the last ones that are wanted, the input
-    ends when everything before them is stored, whoever stores it.
+    The input never ends. Rows are deleted after they are stored.
     """
 
-    def __init__(self, url: str, *, group: str, stop: Signal, until: Mapping[str, int] | None = None) -> None:
+    def __init__(self, url: str, *, group: str, stop: Signal) -> None:
         self._url = plain_url(url)
         self._group = group
         self._stop = stop
-        self._until = until
         self._connection: psycopg.Connection | None = None
         self._ours = False
         self._readings: dict[str, _Reading] = {}
@@ -75,18 +73,14 @@ class InboxSource(Source):
         try:
             with retriable():
                 connection = self._connected()
+                messages: list[Message] = []
                 if self._ours or self._take_over(connection):
                     self._delete(connection)
                     messages = self._read(connection, max_messages, max_bytes)
-                    reached = {topic: reading.next for topic, reading in self._readings.items()}
-                else:
-                    messages, reached = [], self._offsets_stored(connection)
         except (Retriable, Fatal):
             self._drop()
             raise
         if not messages:
-            if self._until is not None and all(reached.get(topic, 0) >= end for topic, end in self._until.items()):
-                return None
             self._stop.wait(timeout)
         return messages
 

@@ -12,7 +12,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from monitor.core.trace import Collected
-from monitor.store.collect import due, purge
+from monitor.store.collect import due, inbox, purge
 from monitor.store.collect.due import DueTrace
 from monitor.store.collect.inbox import HTTP, Event, append
 from monitor.store.collect.keep import Kept, collect
@@ -77,17 +77,25 @@ class CollectStore:
         with self._transaction() as connection:
             return due.close(connection, done, self._limits, self._now())
 
-    def hasten(self, keys: Sequence[TraceKey]) -> int:
-        """Makes open traces due at once; returns how many of them are open."""
-        if not keys:
-            return 0
+    def hasten(self, keys: Sequence[TraceKey]) -> None:
+        """Makes open traces due at once."""
         with self._transaction() as connection:
-            return due.hasten(connection, keys)
+            due.hasten(connection, keys)
+
+    def open_of(self, keys: Sequence[TraceKey]) -> int:
+        """How many of these traces are open."""
+        with self._transaction() as connection:
+            return due.open_of(connection, keys)
 
     def ends(self) -> Mapping[str, int]:
         """The position behind the last message of each topic of the inbox."""
         with self._transaction() as connection:
-            return due.ends(connection)
+            return inbox.ends(connection)
+
+    def unread(self, group: str, ends: Mapping[str, int]) -> bool:
+        """Whether the group has still to store messages before these positions."""
+        with self._transaction() as connection:
+            return inbox.unread(connection, group, ends)
 
     def purge(self) -> int:
         """Deletes what is old, as `purge.purge` does."""

@@ -14,10 +14,10 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-ENCODINGS = ("identity", "gzip", "zstd")
+ENCODINGS = ("identity", "gzip", "zstd", "deflate")
 _MAX_FRAMES = 64  # of one body; senders write one, and each further one costs a copy of the rest
 _WINDOW_LOG = 23  # 8 MiB, the most that RFC 9659 allows for the content coding zstd
-_GZIP = 31  # wbits of zlib: a gzip member with its header
+_ZLIB = {"gzip": 31, "deflate": 15}  # wbits of zlib: which header it expects
 
 
 class _Decompressor(Protocol):
@@ -75,6 +75,6 @@ def too_long(limit: int) -> Refused:
 
 
 def _decompressor(encoding: str) -> _Decompressor:
-    if encoding == "gzip":
-        return zlib.decompressobj(_GZIP)
+    if encoding in _ZLIB:
+        return zlib.decompressobj(_ZLIB[encoding])
     return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: _WINDOW_LOG})

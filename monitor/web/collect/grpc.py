@@ -1,6 +1,6 @@
 """OTLP over gRPC: the services of traces and logs.
 
-Source of the codes: opentelemetry-proto `docs/specification.md`, "OTLP/gRPC Response". A refusal that may be tried
+Source of the codes: the specification of OTLP in opentelemetry-proto, "OTLP/gRPC Response". A refusal that may be tried
 again carries a RetryInfo, without which exporters drop what they sent.
 """
 

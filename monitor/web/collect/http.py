@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
-from concurrent.futures import Executor
+from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from typing import TypeVar
 
@@ -25,6 +25,7 @@ from monitor.web.collect.refusal import Refused
 from monitor.web.collect.senders import Sender
 
 PREFIX = "/v1/"
+THREADS = 4  # they mostly wait for the database
 INTERACTIONS = "/v1/interactions"
 _SIGNALS = {f"/v1/{signal.value}": signal for signal in Signal}
 _METRICS = "/v1/metrics"
@@ -33,11 +34,16 @@ log = logging.getLogger(__name__)
 
 
 class CollectApp:
-    """Answers only after what was sent is kept. `executor` runs what waits: for the database, and for large bodies."""
+    """Answers only after what was sent is kept. Threads of its own run what waits for the database."""
 
-    def __init__(self, door: Door, executor: Executor) -> None:
+    def __init__(self, door: Door) -> None:
         self._door = door
-        self._executor = executor
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="collect")
+
+    def close(self) -> None:
+        """Waits for requests under way, and tells others to come again."""
+        self._door.admission.close()
+        self._threads.shutdown()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -106,7 +112,7 @@ class CollectApp:
         return b"".join(parts)
 
     async def _run(self, work: Callable[[], _Found]) -> _Found:
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
 class Beside:

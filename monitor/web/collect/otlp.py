@@ -1,6 +1,6 @@
 """The replies of OTLP, in protobuf and JSON: what was rejected, and why a request failed.
 
-Source: opentelemetry-proto `docs/specification.md`, "OTLP/HTTP Response" and "OTLP/gRPC Response". Failures are
+Source: the specification of OTLP in opentelemetry-proto, "OTLP/HTTP Response" and "OTLP/gRPC Response". Failures are
 google.rpc.Status; where the sender may try again, with a RetryInfo.
 """
 

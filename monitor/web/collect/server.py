@@ -1,11 +1,11 @@
-"""The door as a server of its own, for `monitor collect`, and what it needs beside the dashboard."""
+"""The door as a server of its own, for `monitor collect`; `monitor serve` has it beside the dashboard."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing
 from datetime import datetime
 from threading import Event, Thread
 
@@ -18,20 +18,17 @@ from monitor.store.tokens import Access
 from monitor.web.base.guard import LOOPBACK
 from monitor.web.collect.door import Door
 from monitor.web.collect.grpc import grpc_server
-from monitor.web.collect.http import CollectApp
+from monitor.web.collect.http import THREADS, CollectApp
 from monitor.web.collect.senders import Senders
 from monitor.web.connections import LimitedConnection, listening
 
 log = logging.getLogger(__name__)
-_THREADS = 4  # for each of HTTP and gRPC; they mostly wait for the database
+_KEEP_ALIVE = 60  # seconds; exporters send every five seconds, and a connection that closes just then costs them a try
 _GRACE = 10  # seconds that requests under way have when the server stops
 
 
-@contextmanager
-def collect_app(door: Door) -> Iterator[CollectApp]:
-    """The paths of the door, with the threads that they need; leaving waits for requests under way."""
-    with ThreadPoolExecutor(_THREADS, thread_name_prefix="collect") as executor:
-        yield CollectApp(door, executor)
+class _LastingConnection(LimitedConnection):
+    head_seconds = float(_KEEP_ALIVE)
 
 
 def collect_server(
@@ -60,13 +57,14 @@ def collect_server(
     door = Door(intake, Senders(access, now, only_tokens=only_tokens), settings, now)
     sockets = [listening(settings.host, settings.port, "MONITOR_COLLECT__HOST, …__PORT")]
     with (
-        collect_app(door) as app,
-        ThreadPoolExecutor(_THREADS, thread_name_prefix="collect-grpc") as executor,
+        closing(CollectApp(door)) as app,
+        ThreadPoolExecutor(THREADS, thread_name_prefix="collect-grpc") as executor,
     ):
         server = uvicorn.Server(
             uvicorn.Config(
                 app,
-                http=LimitedConnection,
+                http=_LastingConnection,
+                timeout_keep_alive=_KEEP_ALIVE,
                 ws="none",
                 log_level="warning",
                 access_log=False,
