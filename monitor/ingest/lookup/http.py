@@ -6,6 +6,7 @@ Redirects are not followed, so no id can lead to another host, and answers are c
 from __future__ import annotations
 
 import json
+import logging
 import ssl
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,11 +23,20 @@ from monitor.core.retry import retry_after
 from monitor.ingest.json_path import at_path
 from monitor.ingest.lookup.lookup import MAX_TEXTS_BYTES, DocumentLookup
 
+log = logging.getLogger(__name__)
 ID = "{id}"
 _CONNECTIONS = 8
 _LARGEST_TEXT = 4 * 2**20  # bytes of the answer to one GET
 _AT_ONCE = 200  # ids of one POST
-_MISSING = {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}
+# The server does not know the document, or does not take its id. Ids come from outside: one that the server refuses
+# must not pass for an outage, for which the turns of everybody else would wait.
+_MISSING = {
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.NOT_FOUND,
+    HTTPStatus.GONE,
+    HTTPStatus.REQUEST_URI_TOO_LONG,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+}
 _BUSY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 
 
@@ -111,7 +121,7 @@ class HttpLookup(DocumentLookup):
         return {key: text for key, text in pairs if key in wanted and isinstance(text, str)}
 
     def _answer(self, method: str, url: str, body: Json, largest: int) -> Json:
-        """The JSON of an answer; None if the server does not know the document."""
+        """The JSON of an answer; None if the server does not know the document, or its text is too long."""
         deadline = monotonic() + self._timeout
         raw = bytearray()
         try:
@@ -123,7 +133,8 @@ class HttpLookup(DocumentLookup):
                 for chunk in response.iter_raw():
                     raw += chunk
                     if len(raw) > largest:
-                        raise Retriable(f"{self._name}: the answer is longer than {largest:,} bytes")
+                        log.warning("document look-up: %s: an answer over %d bytes is not read", self._name, largest)
+                        return None
                     if monotonic() > deadline:
                         raise Retriable(f"{self._name}: the answer took longer than {self._timeout:g} s")
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
 
 from sqlalchemy import BindParameter, Engine, bindparam, create_engine, event, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DataError, SQLAlchemyError
 from typing_extensions import override
 
 from monitor.core.errors import Retriable, WrongSettings
 from monitor.ingest.lookup.lookup import MAX_TEXTS_BYTES, DocumentLookup
 from monitor.privacy.masking import redact
 
+log = logging.getLogger(__name__)
 _AT_ONCE = 500  # ids of one statement
-_ARRAY = re.compile(r"\bany\s*\(\s*:ids\b", re.IGNORECASE)
+_ARRAY = re.compile(r"\bany\s*\(\s*(?:cast\s*\(\s*)?:ids\b", re.IGNORECASE)
 _ERROR_CHARS = 300
 
 
@@ -50,11 +52,13 @@ class SqlLookup(DocumentLookup):
                         if str(key) in wanted and isinstance(value, str):
                             size += len(value)
                             if size > MAX_TEXTS_BYTES:
-                                raise Retriable(f"{self._database}: these texts have over {MAX_TEXTS_BYTES:,} bytes")
+                                log.warning("document look-up: %s: texts are too long to be read", self._database)
+                                return found
                             found[str(key)] = value
+        except DataError as error:  # an id that the query does not take, which comes from outside, is no outage
+            log.warning("document look-up: %s: %s", self._database, _words(error))
         except SQLAlchemyError as error:
-            cause = getattr(error, "orig", None) or error
-            raise Retriable(f"{self._database}: {redact(' '.join(str(cause).split()))[:_ERROR_CHARS]}") from None
+            raise Retriable(f"{self._database}: {_words(error)}") from None
         return found
 
     @override
@@ -64,6 +68,12 @@ class SqlLookup(DocumentLookup):
     @override
     def close(self) -> None:
         self._engine.dispose()
+
+
+def _words(error: SQLAlchemyError) -> str:
+    """The database's own words, masked: they may hold an id."""
+    cause = getattr(error, "orig", None) or error
+    return redact(" ".join(str(cause).split()))[:_ERROR_CHARS]
 
 
 def _engine(url: str, timeout: float) -> Engine:

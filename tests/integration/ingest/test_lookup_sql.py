@@ -34,6 +34,12 @@ def test_texts_are_found_by_ids_from_outside(url, condition):
     assert len(found(url, query, ids=[str(n) for n in range(1_300)])) == 1_200
 
 
+def test_an_id_that_the_query_does_not_take_passes_for_no_outage(url):
+    query = "SELECT id, body FROM chunks WHERE id = ANY(CAST(:ids AS int[]))"
+    assert found(url, query) == {}
+    assert found(url, query, ids=("7",)) == {"7": "text 7"}
+
+
 def test_the_session_only_reads(url):
     with pytest.raises(Retriable, match="read-only transaction"):
         found(url, "SELECT id, lo_create(0)::text FROM chunks WHERE CAST(id AS text) IN :ids")

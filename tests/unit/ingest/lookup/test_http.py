@@ -100,17 +100,23 @@ def test_an_answer_may_be_an_object_or_a_list(server, lookup, body):
         (Answer(status=302, headers={"Location": "http://169.254.169.254/"}), "HTTP 302: redirects are not followed"),
         (Answer(status=200, body="<html>"), "the answer is not JSON"),
         (Answer(status=200, body="[" * 100_000), "the answer is not JSON"),
-        (Answer(status=200, body="x" * 2_000), "the answer is longer than 1,000 bytes"),
         (Answer(hang_up=True), "HTTP at 127.0.0.1:[0-9]+: [A-Za-z]+Error"),
     ],
 )
-def test_a_source_that_does_not_answer_well_may_later(server, posted, monkeypatch, answer, problem):
-    monkeypatch.setattr(module, "MAX_TEXTS_BYTES", 1_000 if "longer" in problem else 10**6)
+def test_a_source_that_does_not_answer_well_may_later(server, posted, answer, problem):
     server.script.append(answer)
     with pytest.raises(Retriable, match=problem) as caught:
         posted.texts("shop", ["kb-1"])
     assert caught.value.retry_after == (7.0 if answer.status == 503 else None)
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("answer", [Answer(status=400), Answer(status=422), Answer(status=200, body="x" * 2_000)])
+def test_an_id_that_the_source_refuses_passes_for_no_outage(server, got, monkeypatch, answer):
+    monkeypatch.setattr(module, "_LARGEST_TEXT", 1_000)
+    server.script.append(answer)
+    assert got.texts("shop", ["kb-1"]) == {}
+    assert got.texts("shop", ["kb-1"]) == {"kb-1": TEXTS["kb-1"]}
 
 
 def test_a_failure_among_several_requests_is_said(server, got):

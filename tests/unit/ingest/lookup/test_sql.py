@@ -58,8 +58,8 @@ def test_a_query_that_fails_says_why(url, lookup, query, problem):
 
 def test_texts_beyond_the_limit_are_not_kept(url, lookup, monkeypatch):
     monkeypatch.setattr("monitor.ingest.lookup.sql.MAX_TEXTS_BYTES", 100)
-    with pytest.raises(Retriable, match="over 100 bytes"):
-        lookup(url).texts("shop", [f"n{i}" for i in range(1_200)])
+    found = lookup(url).texts("shop", [f"n{i}" for i in range(1_200)])
+    assert 0 < sum(map(len, found.values())) <= 100
 
 
 @pytest.mark.parametrize(
