@@ -12,6 +12,7 @@ from monitor.alert.rules.file import DEFAULT_RULES, read_rules
 from monitor.alert.rules.version import SHIPPED, name_of
 from monitor.app.reference import State, listed
 from monitor.app.wiring.application import Application, utc_now
+from monitor.app.wiring.lookup import sources
 from monitor.app.wiring.models import chat_model
 from monitor.app.wiring.prices import prices_of
 from monitor.assess.complete.sidecar import PROMPTS
@@ -26,6 +27,7 @@ from monitor.store.reference.references import ReferenceStore
 
 _NAMED = 5  # apps of a finding
 _SEALED_WITHIN = 600.0  # seconds; rows that wait longer are not being sealed
+NO_DOCUMENT = "monitor-doctor"  # an id that a look-up may be asked for
 PROBE = "Is the support line open on Sundays?"
 
 
@@ -126,6 +128,16 @@ def _kafka(application: Application) -> str:
     topics = application.kafka.partitions()
     found = [f"{topic} ({number} partition{'s' * (number != 1)})" for topic, number in topics.items()]
     return f"{', '.join(kafka.bootstrap_servers)}: {', '.join(found) or 'no topic matches the pattern yet'}"
+
+
+def _lookup(application: Application) -> str:
+    """Asks every source for a document that there is not."""
+    found = []
+    for name, source in sources(application.settings.lookup).items():
+        with closing(source):
+            source.texts(application.settings.ingest.app, [NO_DOCUMENT])
+        found.append(f"{name}: {source.describe()} answers")
+    return "; ".join(found) or "not set: texts that a trace does not hold stay unknown, see docs/operate/lookup.md"
 
 
 def _language_models(application: Application) -> str:
@@ -240,6 +252,7 @@ _CHECKS = (
     _Check(
         name="prices", run=_prices, mended_by="correct the file that MONITOR_PRICES names; see docs/operate/cost.md"
     ),
+    _Check(name="document look-up", run=_lookup, mended_by="see docs/operate/lookup.md"),
     _Check(name="language models", run=_language_models, mended_by="see docs/quality/language-models.md"),
     _Check(name="receivers", run=_receivers, mended_by="see docs/on-call/receivers.md"),
     _Check(

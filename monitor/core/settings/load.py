@@ -41,6 +41,7 @@ from monitor.core.settings.alert import (
 )
 from monitor.core.settings.audit import AuditSettings
 from monitor.core.settings.collect import CollectSettings
+from monitor.core.settings.lookup import LookupSettings
 from monitor.core.settings.privacy import RedactionSettings, RetentionSettings
 from monitor.core.settings.report import ReportSettings
 from monitor.core.settings.sections import (
@@ -105,6 +106,7 @@ class Settings(BaseSettings):
     webhook: WebhookSettings = WebhookSettings()
     email: EmailSettings = EmailSettings()
     kafka: KafkaSettings = KafkaSettings()
+    lookup: LookupSettings = LookupSettings()
     report: ReportSettings = ReportSettings()
     metrics: MetricsSettings = MetricsSettings()
     audit: AuditSettings = AuditSettings()

@@ -5,7 +5,7 @@ A new dialect is a module in this folder and a line below.
 
 from __future__ import annotations
 
-from monitor.ingest.dialects import cloudevents, native, otlp, ragas
+from monitor.ingest.dialects import cloudevents, langfuse, langsmith, native, otlp, phoenix, ragas
 from monitor.ingest.dialects.dialect import Dialect
 
 # in the order in which they are tried
@@ -16,4 +16,7 @@ DIALECTS: tuple[Dialect, ...] = (
     otlp.OTLP,
     otlp.OTLP_JSON,
     otlp.OTLP_PROTO,
+    phoenix.DIALECT,
+    langsmith.DIALECT,
+    langfuse.DIALECT,
 )
