@@ -1,0 +1,134 @@
+"""What a chatbot has at hand, as the fields of a native event (docs/start/events.md): documents, tokens, JSON, size."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+_TEXTS = ("text", "page_content", "content")  # ours and LlamaIndex's; LangChain's; Haystack's
+_METADATA = ("metadata", "meta")
+_TOKENS = ("input", "output", "prompt_tokens", "completion_tokens", "input_tokens", "output_tokens")
+_OVERHEAD = 512  # bytes for names, id and time of an event
+_SAMPLED = 64  # values of a mapping whose size is looked at
+_MOST_LEVELS = 50
+
+
+def documents(given: Iterable[Any] | str) -> list[Any]:
+    """Documents as a native event has them. Each may be a text, a mapping, or an object of a common framework."""
+    if isinstance(given, str):
+        return [given]
+    return [one if isinstance(one, str) else document(one) for one in given]
+
+
+def document(given: Any) -> Any:
+    """`{text, id, score, metadata, …}` from a mapping or from a document of LangChain, LlamaIndex or Haystack.
+
+    What looks like none of them becomes its text by `str`.
+    """
+    if isinstance(given, Mapping):
+        fields = dict(given)
+        if "text" not in fields:
+            for name in _TEXTS:
+                if isinstance(fields.get(name), str):
+                    fields["text"] = fields.pop(name)
+                    break
+        return fields
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], int | float):  # noqa: PLR2004
+        return {**_fields(document(given[0])), "score": given[1]}  # `similarity_search_with_score`
+    score = getattr(given, "score", None)
+    node = getattr(given, "node", given)  # LlamaIndex's NodeWithScore
+    text = next((text for name in _TEXTS if isinstance(text := getattr(node, name, None), str)), None)
+    if text is None:
+        return str(given)
+    fields = {"text": text}
+    identity = getattr(node, "id", None) or getattr(node, "node_id", None)
+    if isinstance(identity, str):
+        fields["id"] = identity
+    if isinstance(score, int | float):
+        fields["score"] = score
+    for name in _METADATA:
+        if isinstance(metadata := getattr(node, name, None), Mapping) and metadata:
+            fields["metadata"] = dict(metadata)
+            break
+    return fields
+
+
+def _fields(given: Any) -> dict[str, Any]:
+    return {"text": given} if isinstance(given, str) else given
+
+
+def tokens(usage: Any) -> dict[str, int] | None:
+    """Counts of tokens from a mapping, or from the object that a provider's client returns."""
+    if usage is None:
+        return None
+    get = usage.get if isinstance(usage, Mapping) else lambda name: getattr(usage, name, None)
+    counts = {name: count for name in _TOKENS if isinstance(count := get(name), int) and not isinstance(count, bool)}
+    return counts or None
+
+
+def size(event: Mapping[str, Any]) -> int:
+    """About how many bytes of memory the event holds; the work does not grow with the length of its texts."""
+    total = _OVERHEAD
+    for value in event.values():
+        if isinstance(value, list):
+            total += sum(_size(one) for one in value)
+        else:
+            total += _size(value)
+    return total
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, dict):
+        total = sum(
+            _size(inner) if isinstance(inner, dict) else _flat_size(inner) for inner in islice(value.values(), _SAMPLED)
+        )
+        return total * len(value) // _SAMPLED if len(value) > _SAMPLED else total
+    return _flat_size(value)
+
+
+def _flat_size(value: Any) -> int:
+    if isinstance(value, list | tuple) and value:
+        return len(value) * (8 + sys.getsizeof(value[0]))
+    return sys.getsizeof(value)
+
+
+def encoded(event: dict[str, Any]) -> bytes:
+    """The event as JSON in one line; `occurred_at` is given in seconds since 1970.
+
+    Values that JSON does not know become their text, and figures that it does not know become null.
+
+    Raises:
+        Exception: a value cannot be written, such as one whose `__str__` fails.
+    """
+    event["occurred_at"] = datetime.fromtimestamp(event["occurred_at"], UTC).isoformat()
+    try:
+        return json.dumps(event, default=_plain, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError):  # a name that is no text, a NaN, a structure that holds itself
+        return json.dumps(_finite(event), default=_plain, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _plain(value: Any) -> Any:
+    item = getattr(value, "item", None)  # NumPy's scalars
+    if callable(item) and getattr(value, "ndim", None) == 0:
+        plain = item()
+        return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, set | frozenset):
+        return list(value)
+    return str(value)
+
+
+def _finite(value: Any, level: int = 0) -> Any:
+    if level > _MOST_LEVELS:
+        return None
+    if isinstance(value, Mapping):
+        return {str(name): _finite(inner, level + 1) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner, level + 1) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
