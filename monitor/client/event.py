@@ -15,7 +15,7 @@ _METADATA = ("metadata", "meta")
 _TOKENS = ("input", "output", "prompt_tokens", "completion_tokens", "input_tokens", "output_tokens")
 _OVERHEAD = 512  # bytes for names, id and time of an event
 _SAMPLED = 64  # values of a mapping whose size is looked at
-_MOST_LEVELS = 50
+_MOST_LEVELS = 30
 
 
 def documents(given: Iterable[Any] | str) -> list[Any]:
@@ -82,11 +82,10 @@ def size(event: Mapping[str, Any]) -> int:
     return total
 
 
-def _size(value: Any) -> int:
-    if isinstance(value, dict):
-        total = sum(
-            _size(inner) if isinstance(inner, dict) else _flat_size(inner) for inner in islice(value.values(), _SAMPLED)
-        )
+def _size(value: Any, *, levels: int = 2) -> int:
+    """Of a document with its metadata, or a single value."""
+    if levels and isinstance(value, dict):
+        total = sum(_size(inner, levels=levels - 1) for inner in islice(value.values(), _SAMPLED))
         return total * len(value) // _SAMPLED if len(value) > _SAMPLED else total
     return _flat_size(value)
 

@@ -19,6 +19,8 @@ from monitor.client.sender import Sender
 
 URL, APP, TOKEN = "MONITOR_CLIENT_URL", "MONITOR_CLIENT_APP", "MONITOR_CLIENT_TOKEN"  # noqa: S105  names of variables
 
+_TURN = frozenset({"question", "retrieved_documents", "answer"})  # of an unscored turn, what is unknown is null
+
 
 class Reporter:
     """Reports the answers of one chatbot. Any thread may use it, and a process that was forked too.
@@ -107,7 +109,7 @@ class Reporter:
                 event["unscored"] = "call_failed"
             elif retrieved_documents is None:
                 event["unscored"] = "no_retrieval"
-            self._delivery.put({name: value for name, value in event.items() if value is not None})
+            self._delivery.put({name: value for name, value in event.items() if value is not None or name in _TURN})
         except Exception as error:  # noqa: BLE001  the chatbot goes on whatever happens here
             self._delivery.drop(repr(error))
         return key

@@ -111,6 +111,7 @@ class TopicDecoder:
         return read._replace(
             interactions=list(map(self._redactor.interaction, read.interactions)),
             dead_letters=list(map(self._redactor.dead_letter, read.dead_letters)),
+            collected=[replace(one, feedback=self._redactor.feedback(one.feedback)) for one in read.collected],
         )
 
 

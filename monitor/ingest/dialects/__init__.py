@@ -13,4 +13,5 @@ DIALECTS: tuple[Dialect, ...] = (
     cloudevents.DIALECT,
     native.DIALECT,
     ragas.DIALECT,
+    native.FEEDBACK,
 )

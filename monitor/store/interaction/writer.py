@@ -189,7 +189,7 @@ class Writer(Store):
                 ),
             )
             if not self._rescore:
-                keep_feedback(connection, interactions, self._now())
+                keep_feedback(connection, interactions, batch.collected, self._now())
                 read = [*(at for interaction in interactions if (at := interaction.position) is not None), *letters]
                 dead = (at for i, at in enumerate(letters) if i in buried)
                 settled = [*(a.interaction for a in new), *pending]

@@ -18,6 +18,7 @@ from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.store.interaction.context import InteractionContext
+from monitor.store.interaction.feedback import feedback_on
 from monitor.store.review.labels import newest_labels
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.disclosure import record_look
@@ -32,7 +33,7 @@ NOTICES = {
 }
 _PREFIX = "/interactions/"
 _APP_AND_ID = 2  # segments of a path
-_FIELDS = ("question", "answer", "documents", "support", "evidence", "judgements", "tags", "conversation", "labels")
+_FIELDS = ("question", "answer", "documents", "support", "evidence", "judgements", "tags", "conversation", "labels", "feedback")
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 InteractionId = Annotated[str, Path(alias="id")]
 
@@ -120,6 +121,7 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
         judgement_text=judgement_text,
         turns=context.conversation(app, conversation) if conversation else (),
         leaves=context.leaves(app, id_),
+        feedback=feedback_on(application.engine, app, id_),
         labels=newest_labels(application.engine, app, id_),
         most_note=MAX_NOTE_CHARS,
     )
