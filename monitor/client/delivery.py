@@ -131,7 +131,7 @@ class Delivery:
             events = self._encoded(batch)
             try:
                 self._deliver(sender, events)
-            except Exception as error:  # noqa: BLE001  an error of ours must not end the thread
+            except Exception as error:
                 self._refuse(len(events), f"{error!r}")
             with self._lock:
                 self._events -= len(batch)
@@ -170,7 +170,7 @@ class Delivery:
         for one in batch:
             try:
                 events.append(Encoded(str(one.event.get("id") or one.event["feedback"][0]["id"]), encoded(one.event)))
-            except Exception as error:  # noqa: BLE001  values are the chatbot's, and their `__str__` may raise anything
+            except Exception as error:
                 self._refuse(1, f"it cannot be written as JSON: {error!r}")
         return events
 
@@ -208,7 +208,7 @@ class Delivery:
         """Waits, and for as long as the destination asks; False if the end of the process comes first."""
         asked = min(error.retry_after or 0.0, LONGEST_ASKED)
         not_before = time.monotonic() + asked
-        self._ended.wait(max(pause * random.uniform(0.5, 1), asked))  # noqa: S311  no secret hangs on it
+        self._ended.wait(max(pause * random.uniform(0.5, 1), asked))
         if self._ended.is_set():
             rest = max(not_before - time.monotonic(), FIRST_PAUSE / 5)
             if rest > AT_EXIT:

@@ -11,7 +11,9 @@ from itertools import islice
 from typing import Any
 
 _TEXTS = ("text", "page_content", "content")  # ours and LlamaIndex's; LangChain's; Haystack's
+_IDS = ("id", "node_id")
 _METADATA = ("metadata", "meta")
+_PAIR = 2  # as of `similarity_search_with_score`
 _TOKENS = ("input", "output", "prompt_tokens", "completion_tokens", "input_tokens", "output_tokens")
 _OVERHEAD = 512  # bytes for names, id and time of an event
 _SAMPLED = 64  # values of a mapping whose size is looked at
@@ -28,34 +30,30 @@ def documents(given: Iterable[Any] | str) -> list[Any]:
 def document(given: Any) -> Any:
     """`{text, id, score, metadata, …}` from a mapping or from a document of LangChain, LlamaIndex or Haystack.
 
-    What looks like none of them becomes its text by `str`.
+    A pair is a document with its score. What looks like none of them becomes its text by `str`.
     """
     if isinstance(given, Mapping):
         fields = dict(given)
-        if "text" not in fields:
-            for name in _TEXTS:
-                if isinstance(fields.get(name), str):
-                    fields["text"] = fields.pop(name)
-                    break
-        return fields
-    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], int | float):  # noqa: PLR2004
-        return {**_fields(document(given[0])), "score": given[1]}  # `similarity_search_with_score`
-    score = getattr(given, "score", None)
+        name = next((name for name in _TEXTS if isinstance(fields.get(name), str)), None)
+        return fields if name is None else {"text": fields.pop(name), **fields}
+    if isinstance(given, tuple) and len(given) == _PAIR and isinstance(given[1], int | float):
+        return {**_fields(document(given[0])), "score": given[1]}
     node = getattr(given, "node", given)  # LlamaIndex's NodeWithScore
-    text = next((text for name in _TEXTS if isinstance(text := getattr(node, name, None), str)), None)
+    text = _first(node, _TEXTS, str)
     if text is None:
         return str(given)
-    fields = {"text": text}
-    identity = getattr(node, "id", None) or getattr(node, "node_id", None)
-    if isinstance(identity, str):
-        fields["id"] = identity
-    if isinstance(score, int | float):
-        fields["score"] = score
-    for name in _METADATA:
-        if isinstance(metadata := getattr(node, name, None), Mapping) and metadata:
-            fields["metadata"] = dict(metadata)
-            break
-    return fields
+    fields = {
+        "text": text,
+        "id": _first(node, _IDS, str),
+        "score": _first(given, ("score",), int | float),
+        "metadata": dict(_first(node, _METADATA, Mapping) or {}) or None,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _first(given: Any, names: Iterable[str], kind: Any) -> Any:
+    """The first of the attributes that is of that kind."""
+    return next((value for name in names if isinstance(value := getattr(given, name, None), kind)), None)
 
 
 def _fields(given: Any) -> dict[str, Any]:
@@ -112,7 +110,7 @@ def encoded(event: dict[str, Any]) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    item = getattr(value, "item", None)  # NumPy's scalars
+    item: Any = getattr(value, "item", None)  # NumPy's scalars
     if callable(item) and getattr(value, "ndim", None) == 0:
         plain = item()
         return None if isinstance(plain, float) and not math.isfinite(plain) else plain

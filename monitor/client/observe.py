@@ -12,13 +12,14 @@ import time
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeAlias, TypeVar, cast, overload
+from typing import Any, TypeAlias, TypeVar, overload
 
 from monitor.client.delivery import log
 from monitor.client.reporter import Reporter
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 Extractor: TypeAlias = Callable[[Any], Any]
+_Begun: TypeAlias = Callable[[tuple[Any, ...], dict[str, Any]], "_Call"]
 QUESTIONS = ("question", "query", "user_input", "input", "prompt", "message", "text")
 ANSWERS = ("answer", "result", "response", "output", "output_text", "text", "content")
 DOCUMENTS = ("retrieved_documents", "source_documents", "documents", "docs", "context", "contexts", "source_nodes")
@@ -91,33 +92,11 @@ def observe_rag(
     return decorate if function is None else decorate(function)
 
 
-def _watched(function: Callable[..., Any], begun: Callable[..., _Call]) -> Callable[..., Any]:
+def _watched(function: Callable[..., Any], begun: _Begun) -> Callable[..., Any]:
     if inspect.isasyncgenfunction(function):
-
-        @functools.wraps(function)
-        async def stream(*args: Any, **keywords: Any) -> AsyncGenerator[Any, Any]:
-            call, inner = begun(args, keywords), function(*args, **keywords)
-            step: Callable[..., Any] = inner.asend
-            value: Any = None
-            try:
-                while True:
-                    with call.running():
-                        piece = await step(value)
-                    call.pieces.append(piece)
-                    try:
-                        step, value = inner.asend, (yield piece)
-                    except GeneratorExit:
-                        await inner.aclose()
-                        raise
-                    except BaseException as error:  # noqa: BLE001  thrown in by who reads the stream
-                        step, value = inner.athrow, error
-            except StopAsyncIteration:
-                call.ended()
-            except BaseException as error:
-                call.broke_off(error)
-                raise
-
-        return stream
+        return _asynchronous_stream(function, begun)
+    if inspect.iscoroutinefunction(function):
+        return _coroutine(function, begun)
     if inspect.isgeneratorfunction(function):
 
         @functools.wraps(function)
@@ -125,21 +104,6 @@ def _watched(function: Callable[..., Any], begun: Callable[..., _Call]) -> Calla
             return (yield from _Stream(begun(args, keywords), function(*args, **keywords)))
 
         return pieces
-    if inspect.iscoroutinefunction(function):
-
-        @functools.wraps(function)
-        async def awaited(*args: Any, **keywords: Any) -> Any:
-            call = begun(args, keywords)
-            try:
-                with call.running():
-                    result = await function(*args, **keywords)
-            except BaseException as error:
-                call.broke_off(error)
-                raise
-            call.returned(result)
-            return result
-
-        return awaited
 
     @functools.wraps(function)
     def called(*args: Any, **keywords: Any) -> Any:
@@ -154,6 +118,49 @@ def _watched(function: Callable[..., Any], begun: Callable[..., _Call]) -> Calla
         return result
 
     return called
+
+
+def _coroutine(function: Callable[..., Any], begun: _Begun) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def awaited(*args: Any, **keywords: Any) -> Any:
+        call = begun(args, keywords)
+        try:
+            with call.running():
+                result = await function(*args, **keywords)
+        except BaseException as error:
+            call.broke_off(error)
+            raise
+        call.returned(result)
+        return result
+
+    return awaited
+
+
+def _asynchronous_stream(function: Callable[..., Any], begun: _Begun) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def stream(*args: Any, **keywords: Any) -> AsyncGenerator[Any, Any]:
+        call, inner = begun(args, keywords), function(*args, **keywords)
+        step: Callable[..., Any] = inner.asend
+        value: Any = None
+        try:
+            while True:
+                with call.running():
+                    piece = await step(value)
+                call.pieces.append(piece)
+                try:
+                    step, value = inner.asend, (yield piece)
+                except GeneratorExit:
+                    await inner.aclose()
+                    raise
+                except BaseException as error:  # thrown in by who reads the stream
+                    step, value = inner.athrow, error
+        except StopAsyncIteration:
+            call.ended()
+        except BaseException as error:
+            call.broke_off(error)
+            raise
+
+    return stream
 
 
 class _Stream(Generator[Any, Any, Any]):
@@ -244,7 +251,7 @@ class _Call:
             if failed:
                 record["answer"] = None
             self._reporter.record(**record)
-        except Exception as error:  # noqa: BLE001  the chatbot goes on whatever happens here
+        except Exception as error:
             log.debug("an observed call could not be recorded", exc_info=error)
             self._reporter.drop(repr(error))
 
@@ -283,9 +290,9 @@ def _text(piece: Any) -> str:
 
 def _documents(result: Any) -> Sequence[Any] | None:
     if isinstance(result, tuple) and len(result) > 1 and isinstance(result[1], Sequence):
-        return cast("Sequence[Any]", result[1])
+        return result[1]
     if isinstance(found := _found(result, DOCUMENTS), Sequence):
-        return cast("Sequence[Any]", found)
+        return found
     return None
 
 

@@ -17,7 +17,7 @@ from monitor.client.send_http import HttpSender
 from monitor.client.send_kafka import KafkaSender
 from monitor.client.sender import Sender
 
-URL, APP, TOKEN = "MONITOR_CLIENT_URL", "MONITOR_CLIENT_APP", "MONITOR_CLIENT_TOKEN"  # noqa: S105  names of variables
+URL, APP, TOKEN = "MONITOR_CLIENT_URL", "MONITOR_CLIENT_APP", "MONITOR_CLIENT_TOKEN"
 
 _TURN = frozenset({"question", "retrieved_documents", "answer"})  # of an unscored turn, what is unknown is null
 
@@ -75,7 +75,7 @@ class Reporter:
         tags: Mapping[str, Any] | None = None,
         latency_ms: float | None = None,
         usage: Any = None,
-        id: str | None = None,  # noqa: A002  as the field of the event is called
+        id: str | None = None,
         **fields: Any,
     ) -> str:
         """Queues one answer, and returns its id at once: `feedback` takes it, and so does a search in the monitor.
@@ -110,11 +110,11 @@ class Reporter:
             elif retrieved_documents is None:
                 event["unscored"] = "no_retrieval"
             self._delivery.put({name: value for name, value in event.items() if value is not None or name in _TURN})
-        except Exception as error:  # noqa: BLE001  the chatbot goes on whatever happens here
+        except Exception as error:
             self._delivery.drop(repr(error))
         return key
 
-    def feedback(self, id: str, *, thumbs: Literal["up", "down"], comment: str | None = None) -> None:  # noqa: A002
+    def feedback(self, id: str, *, thumbs: Literal["up", "down"], comment: str | None = None) -> None:
         """Queues what an end user said of the answer with this id."""
         if self._delivery is None:
             return
@@ -123,7 +123,7 @@ class Reporter:
             said = {name: value for name, value in word.items() if value is not None}
             event = {"feedback": [said], "occurred_at": time.time(), **self._always}
             self._delivery.put({name: value for name, value in event.items() if value is not None})
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             self._delivery.drop(repr(error))
 
     def drop(self, why: str) -> None:

@@ -52,14 +52,17 @@ class HttpSender:
 
     def send(self, events: Sequence[Encoded]) -> Sequence[str]:
         body = b"[" + b",".join(event.body for event in events) + b"]"
-        request = Request(self._url, data=body, headers=self._headers, method="POST")  # noqa: S310
+        request = Request(self._url, data=body, headers=self._headers, method="POST")
         try:
             with self._opener.open(request, timeout=self._timeout) as reply:
                 return _rejected(reply.read(_MOST_REPLY))
         except HTTPError as error:
             with error:
                 problem = f"{self._url} answered {error.code} {error.reason}"
-                if error.code in _NOT_THE_EVENTS or not HTTPStatus.BAD_REQUEST <= error.code < 500:  # noqa: PLR2004
+                if (
+                    error.code in _NOT_THE_EVENTS
+                    or not HTTPStatus.BAD_REQUEST <= error.code < HTTPStatus.INTERNAL_SERVER_ERROR
+                ):
                     after = retry_after(error.headers.get("Retry-After"), time.time())
                     raise Unavailable(problem, retry_after=after) from None
                 detail = error.read(300).decode(errors="replace").strip()

@@ -28,8 +28,8 @@ class KafkaSender:
 
     def send(self, events: Sequence[Encoded]) -> Sequence[str]:
         try:
-            from kafka import KafkaProducer  # noqa: PLC0415  a chatbot that reports over HTTP need not have it
-            from kafka.errors import KafkaError, MessageSizeTooLargeError  # noqa: PLC0415
+            from kafka import KafkaProducer  # a chatbot that reports over HTTP need not have it
+            from kafka.errors import KafkaError, MessageSizeTooLargeError
         except ImportError as error:
             raise Unavailable("kafka-python is not installed: pip install kafka-python") from error
         try:

@@ -36,7 +36,9 @@ _OPENING = "<supporting_documents>"
 _LONGEST_TAG = 60  # characters, with some white space in it
 _OPENING_TAG = re.compile(rf"{_FENCE_BEFORE}<\s*{_TAG}\s*>", re.IGNORECASE | re.MULTILINE)
 _CLOSING_TAG = re.compile(rf"<\s*/\s*{_TAG}\s*>", re.IGNORECASE)
-_HALF_OPENING = re.compile(r"(?:^[ \t]*`{1,3}\w{0,20}[ \t]*(?:\n\s{0,20})?(?:<[^<>]{0,60})?|<[^<>]{0,60})\Z", re.MULTILINE)
+_HALF_OPENING = re.compile(
+    r"(?:^[ \t]*`{1,3}\w{0,20}[ \t]*(?:\n\s{0,20})?(?:<[^<>]{0,60})?|<[^<>]{0,60})\Z", re.MULTILINE
+)
 _FENCE = re.compile(r"(?:\n|\A)[ \t]*(?:`{1,3}|```\w*[ \t]*\n\s*)\Z")
 
 
@@ -78,7 +80,7 @@ def _pieces(block: str) -> list[str]:
 
 
 def _cleaned(pieces: Iterable[str]) -> list[str]:
-    texts = (html.unescape(piece).strip().strip("\"“”").strip() for piece in pieces)
+    texts = (html.unescape(piece).strip().strip('"“”').strip() for piece in pieces)
     return [text for text in texts if text.lower() not in _NOTHING]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from monitor.core.assessment_json import storable
 from monitor.core.errors import InvalidMessage
-from monitor.core.model import Feedback
+from monitor.core.model import Feedback, Json
 from monitor.core.trace import Collected
 from monitor.ingest.dialects.dialect import Context, Event, Id, Name, identifier, timed, validated
 from monitor.ingest.parse import JsonObject, kind, path_of, shown
@@ -51,7 +51,7 @@ def feedback_alone(event: JsonObject, context: Context) -> Collected:
     fields = validated(_FeedbackEvent, event)
     given_at, _ = timed(fields.occurred_at, context)
     value = event["feedback"]
-    items = value if isinstance(value, list) else [{**event, "thumb": value}]
+    items: list[Json] = value if isinstance(value, list) else [{**event, "thumb": value}]
     if len(items) > MAX_FEEDBACK:
         raise InvalidMessage("feedback", f"has {len(items):,} items; the limit is {MAX_FEEDBACK}")
     return Collected(
@@ -64,7 +64,7 @@ def feedback_alone(event: JsonObject, context: Context) -> Collected:
     )
 
 
-def _checked(item: object, given_at: datetime, path: tuple[str | int, ...]) -> Feedback:
+def _checked(item: Json, given_at: datetime, path: tuple[str | int, ...]) -> Feedback:
     if not isinstance(item, dict):
         raise InvalidMessage(path_of(path), f"must be an object, got {kind(item)}")
     thumb, id_ = item.get("thumb"), item.get("id")

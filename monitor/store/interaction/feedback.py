@@ -21,23 +21,20 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 MOST_EARLY = 10_000
 EARLY_FOR = timedelta(hours=1)
-_STORED = """
-    JOIN interaction_key k ON k.app = said.app AND k.id = said.id
-    WHERE EXISTS (
-        SELECT FROM interaction i
-        WHERE i.app = said.app AND i.id = said.id AND i.occurred_at >= k.month::timestamp AT TIME ZONE 'UTC'
-        AND i.occurred_at < (k.month + interval '1 month') AT TIME ZONE 'UTC'
-    )
-    FOR KEY SHARE OF k
-"""
 # Only of interactions that are stored, so that nobody can fill the table with names, and nothing outlives retention: it
 # keeps the keys of single rows. The newest word counts, so events that are read again change nothing; a comment stays
 # if the same thumb comes again without one.
-_KEEP = f"""
+_KEEP = """
     WITH known AS (
         SELECT said.* FROM unnest(%(apps)s::text[], %(ids)s::text[], %(thumbs)s::text[], %(comments)s::text[],
             %(times)s::timestamptz[]) AS said (app, id, thumb, comment, given_at)
-        {_STORED}
+        JOIN interaction_key k ON k.app = said.app AND k.id = said.id
+        WHERE EXISTS (
+            SELECT FROM interaction i
+            WHERE i.app = said.app AND i.id = said.id AND i.occurred_at >= k.month::timestamp AT TIME ZONE 'UTC'
+            AND i.occurred_at < (k.month + interval '1 month') AT TIME ZONE 'UTC'
+        )
+        FOR KEY SHARE OF k
     ), kept AS (
         INSERT INTO feedback (app, interaction_id, thumb, comment, given_at)
         SELECT app, id, thumb, comment, given_at FROM known ORDER BY app, id
@@ -46,7 +43,7 @@ _KEEP = f"""
         WHERE feedback.given_at <= excluded.given_at
     )
     SELECT app, id FROM known
-"""  # noqa: S608  both parts are ours
+"""
 _HOLD = """
     INSERT INTO early_feedback (app, interaction_id, thumb, comment, given_at, received_at)
     SELECT said.*, %(now)s FROM unnest(%(apps)s::text[], %(ids)s::text[], %(thumbs)s::text[], %(comments)s::text[],
@@ -143,7 +140,8 @@ def feedback_on(engine: Engine, app: str, interaction_id: str) -> Mapping[str, A
         Retriable: the database is out of reach.
     """
     with retriable(), engine.connect() as connection:
-        return connection.execute(_ONE, {"app": app, "id": interaction_id}).mappings().one_or_none()
+        row = connection.execute(_ONE, {"app": app, "id": interaction_id}).mappings().one_or_none()
+    return None if row is None else dict(row)
 
 
 def _keep(connection: psycopg.Connection, said: Sequence[_Said]) -> set[tuple[str, str]]:

@@ -43,7 +43,17 @@ router = APIRouter(tags=["interactions"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 PREFIX = "/api/v1/interactions/"
 _HEAD = 500  # characters of a text in the list
-_IN_CLEAR = ("question", "answer", "documents", "support", "evidence", "judgements", "tags", "conversation_id", "feedback")
+_IN_CLEAR = (
+    "question",
+    "answer",
+    "documents",
+    "support",
+    "evidence",
+    "judgements",
+    "tags",
+    "conversation_id",
+    "feedback",
+)
 
 
 class InteractionItem(ApiResponse):

@@ -33,7 +33,18 @@ NOTICES = {
 }
 _PREFIX = "/interactions/"
 _APP_AND_ID = 2  # segments of a path
-_FIELDS = ("question", "answer", "documents", "support", "evidence", "judgements", "tags", "conversation", "labels", "feedback")
+_FIELDS = (
+    "question",
+    "answer",
+    "documents",
+    "support",
+    "evidence",
+    "judgements",
+    "tags",
+    "conversation",
+    "labels",
+    "feedback",
+)
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 InteractionId = Annotated[str, Path(alias="id")]
 

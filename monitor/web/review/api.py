@@ -12,8 +12,8 @@ from monitor.app.review import MAX_NOTE_CHARS
 from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import storable
 from monitor.core.model import Verdict
-from monitor.review.label import Label
 from monitor.ingest.dialects.feedback import MAX_COMMENT_CHARS
+from monitor.review.label import Label
 from monitor.store.interaction.feedback import add_feedback
 from monitor.store.review.shortage import shortage
 from monitor.web.base.access import Identity, Permission

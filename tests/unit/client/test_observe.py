@@ -220,7 +220,7 @@ def test_an_asynchronous_generator(kept):
     assert inspect.isasyncgenfunction(ask)
 
 
-def test_without_a_reporter_the_environment_decides(monkeypatch, tmp_path):
+def test_without_a_reporter_the_environment_decides(monkeypatch):
     monkeypatch.delenv("MONITOR_CLIENT_URL", raising=False)
 
     @observe_rag

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
-import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
@@ -136,7 +134,9 @@ def test_values_that_json_does_not_know_do_not_cost_the_answer(door):
     loop = {"text": "x"}
     loop["metadata"] = loop
     reporter = Reporter(door.url)
-    reporter.record(question="1", answer="", retrieved_documents=[{"text": "x", "score": float("nan")}], tags={"o": Odd()})
+    reporter.record(
+        question="1", answer="", retrieved_documents=[{"text": "x", "score": float("nan")}], tags={"o": Odd()}
+    )
     reporter.record(question="2", answer="", retrieved_documents=[loop])
     reporter.record(question="3\ud800", answer="", retrieved_documents=[])
     reporter.close()
@@ -178,7 +178,11 @@ def test_the_wait_that_the_door_asks_for_is_kept(monkeypatch, door):
     waits = []
     reporter = Reporter(door.url)
     monkeypatch.setattr(reporter._delivery._ended, "wait", waits.append)
-    door.replies = [(429, {"Retry-After": "7"}, {}), (503, {"Retry-After": "99999999"}, {}), (503, {"Retry-After": "x"}, {})]
+    door.replies = [
+        (429, {"Retry-After": "7"}, {}),
+        (503, {"Retry-After": "99999999"}, {}),
+        (503, {"Retry-After": "x"}, {}),
+    ]
     reporter.record(**TURN)
     assert reporter.flush(20)
     assert waits[0] == 7
@@ -252,7 +256,8 @@ def test_with_nobody_there_it_ends_within_the_time_given(caplog):
 
 
 @pytest.mark.parametrize(
-    "url", ["", "htp://x", "kafka://host:9092", "file://host/x", "http://u:p@host", "http://host:99999", "kafka:///t", "::"]
+    "url",
+    ["", "htp://x", "kafka://host:9092", "file://host/x", "http://u:p@host", "http://host:99999", "kafka:///t", "::"],
 )
 def test_a_url_that_cannot_be_used_reports_nothing_and_says_so(url, caplog, monkeypatch):
     monkeypatch.delenv("MONITOR_CLIENT_URL", raising=False)
@@ -311,7 +316,7 @@ def test_a_forked_child_reports_its_own_and_nothing_of_its_parent(door):
     assert sorted(event["id"] for event in door.events) == ["child", "parent 1", "parent 2"]
 
 
-def test_logging_that_fails_does_not_break_it(caplog, monkeypatch):
+def test_logging_that_fails_does_not_break_it(monkeypatch):
     monkeypatch.setattr(delivery.log, "log", lambda *_: 1 / 0)
     reporter = Reporter("http://127.0.0.1:9")
     reporter.record(question="?", retrieved_documents=5, answer="!")

@@ -7,7 +7,10 @@ import pytest
 from monitor.client import SUPPORT_PROMPT, SupportStream, split_support
 
 ANSWER = "You may return it within 30 days."
-BLOCK = "<supporting_documents>\n<quote>Returns are free for 30 days.</quote>\n<quote>Keep the box.</quote>\n</supporting_documents>"
+BLOCK = """<supporting_documents>
+<quote>Returns are free for 30 days.</quote>
+<quote>Keep the box.</quote>
+</supporting_documents>"""
 BOTH = ["Returns are free for 30 days.", "Keep the box."]
 REPLIES = {
     "as asked": (f"{ANSWER}\n\n{BLOCK}\n", ANSWER, BOTH),
@@ -24,11 +27,19 @@ REPLIES = {
     "cut within a closing tag": (f"{ANSWER}\n{BLOCK[: BLOCK.rindex('te>')]}", ANSWER, BOTH),
     "cut within the opening tag": (f"{ANSWER}\n<supporting_doc", ANSWER, None),
     "a JSON list": (f'{ANSWER}\n<supporting_documents>["Keep the box."]</supporting_documents>', ANSWER, BOTH[1:]),
-    "objects": (f'{ANSWER}\n<supporting_documents>[{{"text": "Keep the box."}}]</supporting_documents>', ANSWER, BOTH[1:]),
+    "objects": (
+        f'{ANSWER}\n<supporting_documents>[{{"text": "Keep the box."}}]</supporting_documents>',
+        ANSWER,
+        BOTH[1:],
+    ),
     "bullets": (f"{ANSWER}\n<supporting_documents>\n- {BOTH[0]}\n2. {BOTH[1]}\n</supporting_documents>", ANSWER, BOTH),
     "a quote with an attribute": (f"{ANSWER}\n{BLOCK.replace('<quote>', '<quote document=1>')}", ANSWER, BOTH),
     "a quote without end": (f"{ANSWER}\n{BLOCK.replace('</quote>', '')}", ANSWER, BOTH),
-    "quotation marks": (f'{ANSWER}\n<supporting_documents><quote>"Keep the box."</quote></supporting_documents>', ANSWER, BOTH[1:]),
+    "quotation marks": (
+        f'{ANSWER}\n<supporting_documents><quote>"Keep the box."</quote></supporting_documents>',
+        ANSWER,
+        BOTH[1:],
+    ),
     "escaped": (f"{ANSWER}\n{BLOCK.replace('<', '&lt;').replace('>', '&gt;')}", ANSWER, BOTH),
     "an answer with signs": ("Use a < b and <b>c</b>, then `x`.", "Use a < b and <b>c</b>, then `x`.", None),
     "an answer with code": ("Run:\n```sh\nls <dir>\n```\nDone.", "Run:\n```sh\nls <dir>\n```\nDone.", None),
@@ -61,7 +72,13 @@ def test_what_may_be_shown_is_shown_at_once():
 
 
 def test_a_reply_of_a_hundred_thousand_tags_is_read_in_no_time():
-    for reply in ("<" * 100_000, "<quote>" * 20_000, BLOCK * 5_000, "```\n" * 50_000, "<supporting_documents>" * 20_000):
+    for reply in (
+        "<" * 100_000,
+        "<quote>" * 20_000,
+        BLOCK * 5_000,
+        "```\n" * 50_000,
+        "<supporting_documents>" * 20_000,
+    ):
         split_support(reply)
         stream = SupportStream()
         stream.feed(reply)

@@ -123,7 +123,10 @@ def collected(*feedback, at=NOON):
 
 
 def test_feedback_comes_in_an_event_of_its_own():
-    event = {"feedback": [{"id": "q-1", "thumb": "down", "comment": " Wrong. "}, {"id": 7, "thumb": "up"}], "app": "bot"}
+    event = {
+        "feedback": [{"id": "q-1", "thumb": "down", "comment": " Wrong. "}, {"id": 7, "thumb": "up"}],
+        "app": "bot",
+    }
     read = alone({**event, "occurred_at": "2026-03-01T10:00:00Z"})
     at = datetime(2026, 3, 1, 10, tzinfo=UTC)
     assert read.app == "bot"
@@ -151,7 +154,7 @@ def test_feedback_that_would_be_lost_becomes_a_dead_letter():
         assert letter.path == path
 
 
-def test_a_comment_is_stored_and_stays_until_the_thumb_changes(writer, engine, rows):
+def test_a_comment_is_stored_and_stays_until_the_thumb_changes(writer, engine):
     down, up = Feedback(id="q-1", thumb="down"), Feedback(id="q-1", thumb="up")
     hour = timedelta(hours=1)
     writer.write(replace(a_batch(said(1)), collected=(collected(replace(down, comment="Wrong."), at=NOON - 3 * hour),)))
