@@ -64,9 +64,8 @@ def tokens(usage: Any) -> dict[str, int] | None:
     """Counts of tokens from a mapping, or from the object that a provider's client returns."""
     if usage is None:
         return None
-    get = usage.get if isinstance(usage, Mapping) else lambda name: getattr(usage, name, None)
-    counts = {name: count for name in _TOKENS if isinstance(count := get(name), int) and not isinstance(count, bool)}
-    return counts or None
+    given = usage if isinstance(usage, Mapping) else {name: getattr(usage, name, None) for name in _TOKENS}
+    return {name: count for name in _TOKENS if type(count := given.get(name)) is int} or None
 
 
 def size(event: Mapping[str, Any]) -> int:
@@ -112,7 +111,7 @@ def encoded(event: dict[str, Any]) -> bytes:
 def _plain(value: Any) -> Any:
     item: Any = getattr(value, "item", None)  # NumPy's scalars
     if callable(item) and getattr(value, "ndim", None) == 0:
-        plain = item()
+        plain: Any = item()
         return None if isinstance(plain, float) and not math.isfinite(plain) else plain
     if isinstance(value, Mapping):
         return dict(value)

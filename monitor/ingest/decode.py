@@ -10,7 +10,7 @@ from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.message import DeadLetter, Message
 from monitor.core.model import Interaction, Mark
 from monitor.core.trace import Collected
-from monitor.ingest.dialects import DIALECTS
+from monitor.ingest.dialects import dialects
 from monitor.ingest.dialects.dialect import Context, Dialect, Headers
 from monitor.ingest.parse import JsonObject, parse_object
 from monitor.privacy.redaction.redactor import Redactor
@@ -45,8 +45,9 @@ class Decoder:
         max_text_chars: int = 1_000_000,
         max_documents: int = 1_000,
     ) -> None:
-        self._dialect = None if dialect == AUTO else _named(dialect)
-        self._data_dialects = tuple(d for d in DIALECTS if not d.envelope)
+        self._dialects = dialects()
+        self._dialect = None if dialect == AUTO else _named(dialect, self._dialects)
+        self._data_dialects = tuple(d for d in self._dialects if not d.envelope)
         self._app = app
         self._environment = environment
         self._max_message_bytes = max_message_bytes
@@ -70,7 +71,7 @@ class Decoder:
             return self._dialect.read_bytes(message.value, self._context(message, _NO_MARKS))
         event, replaced = parse_object(message.value)
         context = self._context(message, _REPLACED if replaced else _NO_MARKS)
-        dialect = self._dialect or _announced(message.headers) or _recognised(event, DIALECTS)
+        dialect = self._dialect or _announced(message.headers, self._dialects) or _recognised(event, self._dialects)
         return dialect.read(event, context)
 
     def _context(self, message: Message, marks: frozenset[Mark]) -> Context:
@@ -130,18 +131,18 @@ def _decoded(messages: Iterable[Message], decode: Callable[[Message], Interactio
     return decoded
 
 
-def _named(name: str) -> Dialect:
-    for dialect in DIALECTS:
+def _named(name: str, dialects: Sequence[Dialect]) -> Dialect:
+    for dialect in dialects:
         if dialect.name == name:
             return dialect
-    known = ", ".join((AUTO, *(dialect.name for dialect in DIALECTS)))
+    known = ", ".join((AUTO, *(dialect.name for dialect in dialects)))
     raise WrongSettings(f"unknown dialect {name!r}; known are {known}")
 
 
-def _announced(headers: Headers) -> Dialect | None:
+def _announced(headers: Headers, dialects: Sequence[Dialect]) -> Dialect | None:
     if not headers:
         return None
-    return next((dialect for dialect in DIALECTS if dialect.announced(headers)), None)
+    return next((dialect for dialect in dialects if dialect.announced(headers)), None)
 
 
 def _recognised(event: JsonObject, dialects: Sequence[Dialect]) -> Dialect:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 from monitor.core.errors import InvalidMessage
 from monitor.core.message import Position
 from monitor.core.model import Interaction, Json, Mark
+from monitor.core.text.content_id import content_id as content_id
 from monitor.core.trace import Collected
 from monitor.ingest.parse import JsonObject, kind, path_of, shown
 from monitor.ingest.times import instant, out_of_range

@@ -17,7 +17,8 @@ from monitor.core.settings.load import load_settings
 EVENTS = [
     {"question": "How long can I return a lamp?", "answer": "You can return it within 30 days.",
      "retrieved_documents": ["Lamps may be returned within 30 days.", {"id": "kb-2", "text": "Shipping is free."}]},
-    {"question": "Who founded it?", "answer": "Ada Lovelace founded it in 1843, on Mars.\x00", "retrieved_documents": ["Opened 1990."]},
+    {"question": "Who founded it?", "answer": "Ada Lovelace founded it in 1843, on Mars.\x00",
+     "retrieved_documents": ["Opened 1990."]},
     {"question": "Is it open?", "answer": "I'm sorry, I can't find that in the documents.", "retrieved_documents": []},
     {"question": "Is it free?", "answer": "Shipping is free.", "retrieved_documents": ["Shipping is free."],
      "supporting_documents": [{"text": "Shipping is free.", "document_id": None}]},
@@ -72,6 +73,7 @@ def rounded(value):
     return round(value, 4) if isinstance(value, float) else value
 
 
-def test_a_profile_that_cannot_be_used_is_named(state):
-    with pytest.raises(WrongSettings, match="nowhere.toml"):
+@pytest.mark.usefixtures("state")
+def test_a_profile_that_cannot_be_used_is_named():
+    with pytest.raises(WrongSettings, match="nowhere"):
         assess_answer(question="?", retrieved_documents=[], answer="!", profile="nowhere.toml")
