@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from itertools import islice
+from sys import getsizeof
 from typing import Any
 
 _TEXTS = ("text", "page_content", "content")  # ours and LlamaIndex's; LangChain's; Haystack's
@@ -15,16 +14,16 @@ _IDS = ("id", "node_id")
 _METADATA = ("metadata", "meta")
 _PAIR = 2  # as of `similarity_search_with_score`
 _TOKENS = ("input", "output", "prompt_tokens", "completion_tokens", "input_tokens", "output_tokens")
+_LISTS = ("retrieved_documents", "supporting_documents")
 _OVERHEAD = 512  # bytes for names, id and time of an event
-_SAMPLED = 64  # values of a mapping whose size is looked at
 _MOST_LEVELS = 30
 
 
-def documents(given: Iterable[Any] | str) -> list[Any]:
-    """Documents as a native event has them. Each may be a text, a mapping, or an object of a common framework."""
-    if isinstance(given, str):
-        return [given]
-    return [one if isinstance(one, str) else document(one) for one in given]
+def taken(documents: Iterable[Any] | str) -> list[Any]:
+    """The documents as they stand now, as far as the chatbot may go on to change them. They are read later."""
+    if isinstance(documents, str):
+        return [documents]
+    return [dict(one) if type(one) is dict else one for one in documents]
 
 
 def document(given: Any) -> Any:
@@ -70,27 +69,25 @@ def tokens(usage: Any) -> dict[str, int] | None:
 
 def size(event: Mapping[str, Any]) -> int:
     """About how many bytes of memory the event holds; the work does not grow with the length of its texts."""
-    total = _OVERHEAD
-    for value in event.values():
-        if isinstance(value, list):
-            total += sum(_size(one) for one in value)
-        else:
-            total += _size(value)
+    total = _OVERHEAD + sum(map(getsizeof, event.values()))
+    for name in _LISTS:
+        for one in event.get(name) or ():
+            total += getsizeof(one) if type(one) is str else _size(one)
     return total
 
 
-def _size(value: Any, *, levels: int = 2) -> int:
-    """Of a document with its metadata, or a single value."""
-    if levels and isinstance(value, dict):
-        total = sum(_size(inner, levels=levels - 1) for inner in islice(value.values(), _SAMPLED))
-        return total * len(value) // _SAMPLED if len(value) > _SAMPLED else total
-    return _flat_size(value)
-
-
-def _flat_size(value: Any) -> int:
-    if isinstance(value, list | tuple) and value:
-        return len(value) * (8 + sys.getsizeof(value[0]))
-    return sys.getsizeof(value)
+def _size(document: Any) -> int:
+    """Of a mapping or an object, with its metadata and the node that it may be around."""
+    fields = document if type(document) is dict else getattr(document, "__dict__", None)
+    if not fields:
+        return _OVERHEAD
+    total = sum(map(getsizeof, fields.values()))
+    for name in _METADATA:
+        if type(inner := fields.get(name)) is dict:
+            total += sum(map(getsizeof, inner.values()))
+    node = fields.get("node")
+    inside = {} if node is None else getattr(node, "__dict__", {})
+    return total + sum(map(getsizeof, inside.values()))
 
 
 def encoded(event: dict[str, Any]) -> bytes:
@@ -101,6 +98,9 @@ def encoded(event: dict[str, Any]) -> bytes:
     Raises:
         Exception: a value cannot be written, such as one whose `__str__` fails.
     """
+    for name in _LISTS:
+        if event.get(name) is not None:
+            event[name] = [one if isinstance(one, str) else document(one) for one in event[name]]
     event["occurred_at"] = datetime.fromtimestamp(event["occurred_at"], UTC).isoformat()
     try:
         return json.dumps(event, default=_plain, allow_nan=False, separators=(",", ":")).encode()

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 from monitor.client.delivery import Delivery, log
-from monitor.client.event import documents, tokens
+from monitor.client.event import taken, tokens
 from monitor.client.send_file import FileSender
 from monitor.client.send_http import HttpSender
 from monitor.client.send_kafka import KafkaSender
@@ -83,20 +83,21 @@ class Reporter:
         `retrieved_documents` are texts, mappings with `text`, or documents of LangChain, LlamaIndex or Haystack. None
         says that the chatbot looked nothing up, and an `answer` of None that the call failed: such a turn is counted,
         not scored. `supporting_documents` are what the generator says it used, None if it was not asked (see
-        `SUPPORT_PROMPT`). `usage` are tokens as a provider's client returns them. `fields` are further fields of a
+        `SUPPORT_PROMPT`). `usage` are tokens as a provider's client returns them. Objects are read a moment later, in
+        another thread: give copies of what changes. `fields` are further fields of a
         native event: `turn`, `prompt_version`, `trace_id`, `reference_answer`, `occurred_at` in seconds since 1970.
         """
         key = id or str(uuid4())
-        if self._delivery is None:
+        if self._delivery is None or not self._delivery.has_room():
             return key
         try:
             event = {
                 "id": key,
                 "occurred_at": time.time(),
                 "question": question,
-                "retrieved_documents": None if retrieved_documents is None else documents(retrieved_documents),
+                "retrieved_documents": None if retrieved_documents is None else taken(retrieved_documents),
                 "answer": answer,
-                "supporting_documents": None if supporting_documents is None else documents(supporting_documents),
+                "supporting_documents": None if supporting_documents is None else taken(supporting_documents),
                 "conversation_id": conversation_id,
                 "model": model,
                 "tags": None if tags is None else dict(tags),

@@ -9,7 +9,6 @@ from pydantic import Discriminator, Field, Tag
 
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Document, Interaction, Json, SupportingDocument, TokenUsage
-from monitor.core.text.content_id import content_id
 from monitor.core.trace import Collected
 from monitor.ingest.dialects.dialect import (
     Context,
@@ -23,6 +22,7 @@ from monitor.ingest.dialects.dialect import (
     Name,
     bounded,
     check_count,
+    content_id,
     identifier,
     optional_identifier,
     timed,

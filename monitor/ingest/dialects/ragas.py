@@ -12,7 +12,6 @@ from pydantic import Field
 
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Document, Interaction
-from monitor.core.text.content_id import content_id
 from monitor.ingest.dialects.dialect import (
     Context,
     Dialect,
@@ -20,6 +19,7 @@ from monitor.ingest.dialects.dialect import (
     Event,
     bounded,
     check_count,
+    content_id,
     identifier,
     timed,
     validated,
