@@ -76,12 +76,13 @@ def observe_rag(
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        signature = inspect.signature(function)
+        parameters = inspect.signature(function).parameters
+        defaults = {name: one.default for name, one in parameters.items() if one.default is not one.empty}
 
         def begun(args: tuple[Any, ...], keywords: dict[str, Any]) -> _Call:
             return _Call(
                 reporter or _from_environment(),
-                lambda: _question(signature, args, keywords, question),
+                lambda: _question({**defaults, **dict(zip(parameters, args, strict=False)), **keywords}, question),
                 answer or _answer,
                 documents or _documents,
                 fields,
@@ -256,12 +257,7 @@ class _Call:
             self._reporter.drop(repr(error))
 
 
-def _question(
-    signature: inspect.Signature, args: tuple[Any, ...], keywords: dict[str, Any], how: str | Extractor | None
-) -> Any:
-    bound = signature.bind(*args, **keywords)
-    bound.apply_defaults()
-    given = dict(bound.arguments)
+def _question(given: Mapping[str, Any], how: str | Extractor | None) -> Any:
     if isinstance(how, str):
         return given[how]
     if how is not None:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Literal, Self
 from urllib.parse import unquote, urlsplit
-from uuid import uuid4
 
 from monitor.client.delivery import Delivery, log
 from monitor.client.event import taken, tokens
@@ -87,7 +86,7 @@ class Reporter:
         another thread: give copies of what changes. `fields` are further fields of a
         native event: `turn`, `prompt_version`, `trace_id`, `reference_answer`, `occurred_at` in seconds since 1970.
         """
-        key = id or str(uuid4())
+        key = id or os.urandom(16).hex()
         if self._delivery is None or not self._delivery.has_room():
             return key
         try:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import runpy
+from pathlib import Path
 from threading import Event, Thread
 
 import pytest
@@ -77,3 +80,12 @@ def rounded(value):
 def test_a_profile_that_cannot_be_used_is_named():
     with pytest.raises(WrongSettings, match="nowhere"):
         assess_answer(question="?", retrieved_documents=[], answer="!", profile="nowhere.toml")
+
+
+@pytest.mark.usefixtures("state")
+def test_the_example_of_the_page_runs(tmp_path, capsys):
+    page = (Path(__file__).parents[3] / "docs" / "start" / "client.md").read_text(encoding="utf-8")
+    example = tmp_path / "example.py"
+    example.write_text(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[-1])
+    runpy.run_path(str(example))
+    assert capsys.readouterr().out.startswith("grounded 0.")
