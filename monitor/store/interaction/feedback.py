@@ -58,7 +58,11 @@ _COME = """
     WHERE e.app = come.app AND e.interaction_id = come.id
     RETURNING e.app, e.interaction_id, e.thumb, e.comment, e.given_at
 """
-_EXPIRE = "DELETE FROM early_feedback WHERE received_at < %s"
+_EXPIRE = """
+    DELETE FROM early_feedback WHERE (app, interaction_id) IN (
+        SELECT app, interaction_id FROM early_feedback WHERE received_at < %s FOR UPDATE SKIP LOCKED
+    )
+"""
 _ONE = text("SELECT thumb, comment, given_at FROM feedback WHERE app = :app AND interaction_id = :id")
 LATEST = timedelta(days=30)
 _COUNT = text("""
@@ -100,8 +104,11 @@ def keep_feedback(
         said += map(_Said._make, connection.execute(_COME, keys).fetchall())
     words = _newest(said)
     stored = _keep(connection, words)
+    left_out = connection.execute(_EXPIRE, (now - EARLY_FOR,)).rowcount
     if early := [one for one in words if (one.app, one.id) not in stored]:
-        _hold(connection, early, now)
+        left_out += len(early) - connection.execute(_HOLD, {**_columns(early), "now": now, "most": MOST_EARLY}).rowcount
+    if left_out:
+        log.warning("feedback on %d answers that are not stored was left out", left_out)
 
 
 def _newest(said: Iterable[_Said]) -> list[_Said]:
@@ -112,13 +119,6 @@ def _newest(said: Iterable[_Said]) -> list[_Said]:
         again = before is not None and one.comment is None and before.thumb == one.thumb
         newest[one.app, one.id] = one._replace(comment=before.comment) if before and again else one
     return list(newest.values())
-
-
-def _hold(connection: psycopg.Connection, early: Sequence[_Said], now: datetime) -> None:
-    late = connection.execute(_EXPIRE, (now - EARLY_FOR,)).rowcount
-    held = connection.execute(_HOLD, {**_columns(early), "now": now, "most": MOST_EARLY}).rowcount
-    if left_out := late + len(early) - held:
-        log.warning("feedback on %d answers that are not stored was left out", left_out)
 
 
 def add_feedback(
