@@ -15,6 +15,7 @@ _METADATA = ("metadata", "meta")
 _PAIR = 2  # as of `similarity_search_with_score`
 _TOKENS = ("input", "output", "prompt_tokens", "completion_tokens", "input_tokens", "output_tokens")
 _LISTS = ("retrieved_documents", "supporting_documents")
+_TURN = frozenset({"question", "retrieved_documents", "answer"})  # of an unscored turn, what is unknown is null
 _OVERHEAD = 512  # bytes for names, id and time of an event
 _MOST_LEVELS = 30
 
@@ -71,13 +72,15 @@ def size(event: Mapping[str, Any]) -> int:
     """About how many bytes of memory the event holds; the work does not grow with the length of its texts."""
     total = _OVERHEAD + sum(map(getsizeof, event.values()))
     for name in _LISTS:
-        for one in event.get(name) or ():
-            total += getsizeof(one) if type(one) is str else _size(one)
+        if listed := event.get(name):
+            total += sum(map(_size, listed))
     return total
 
 
 def _size(document: Any) -> int:
     """Of a mapping or an object, with its metadata and the node that it may be around."""
+    if type(document) is str:
+        return getsizeof(document)
     fields = document if type(document) is dict else getattr(document, "__dict__", None)
     if not fields:
         return _OVERHEAD
@@ -101,6 +104,7 @@ def encoded(event: dict[str, Any]) -> bytes:
     for name in _LISTS:
         if event.get(name) is not None:
             event[name] = [one if isinstance(one, str) else document(one) for one in event[name]]
+    event = {name: value for name, value in event.items() if value is not None or name in _TURN}
     event["occurred_at"] = datetime.fromtimestamp(event["occurred_at"], UTC).isoformat()
     try:
         return json.dumps(event, default=_plain, allow_nan=False, separators=(",", ":")).encode()

@@ -18,8 +18,6 @@ from monitor.client.sender import Sender
 
 URL, APP, TOKEN = "MONITOR_CLIENT_URL", "MONITOR_CLIENT_APP", "MONITOR_CLIENT_TOKEN"
 
-_TURN = frozenset({"question", "retrieved_documents", "answer"})  # of an unscored turn, what is unknown is null
-
 
 class Reporter:
     """Reports the answers of one chatbot. Any thread may use it, and a process that was forked too.
@@ -109,7 +107,7 @@ class Reporter:
                 event["unscored"] = "call_failed"
             elif retrieved_documents is None:
                 event["unscored"] = "no_retrieval"
-            self._delivery.put({name: value for name, value in event.items() if value is not None or name in _TURN})
+            self._delivery.put(event)
         except Exception as error:
             self._delivery.drop(repr(error))
         return key
@@ -122,7 +120,7 @@ class Reporter:
             word = {"id": str(id), "thumb": thumbs, "comment": comment}
             said = {name: value for name, value in word.items() if value is not None}
             event = {"feedback": [said], "occurred_at": time.time(), **self._always}
-            self._delivery.put({name: value for name, value in event.items() if value is not None})
+            self._delivery.put(event)
         except Exception as error:
             self._delivery.drop(repr(error))
 

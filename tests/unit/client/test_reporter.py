@@ -8,7 +8,9 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
+import kafka
 import pytest
+from kafka.errors import KafkaTimeoutError, MessageSizeTooLargeError
 
 from monitor.client import Reporter, delivery
 from monitor.client.send_http import retry_after
@@ -322,3 +324,36 @@ def test_logging_that_fails_does_not_break_it(monkeypatch):
     reporter.record(question="?", retrieved_documents=5, answer="!")
     assert reporter.dropped == 1
     assert reporter.close(0)
+
+
+class Producer:
+    """Stands in for `kafka.KafkaProducer`; fails as often as `failures` says."""
+
+    made, taken, failures = [], [], []
+
+    def __init__(self, **options):
+        self.made.append(options)
+
+    def send(self, topic, *, key, value):
+        if self.failures:
+            raise self.failures.pop(0)
+        self.taken.append((topic, key, json.loads(value)["id"]))
+        return SimpleNamespace(get=lambda timeout: None)
+
+    def close(self, timeout):
+        pass
+
+
+def test_to_kafka_with_the_id_as_key_and_a_new_producer_after_a_failure(monkeypatch):
+    monkeypatch.setattr(kafka, "KafkaProducer", Producer)
+    Producer.failures[:] = [KafkaTimeoutError()]
+    reporter = Reporter("kafka://a:9092,b:9092/answers", kafka={"security_protocol": "SSL"})
+    reporter.record(**TURN, id="x")
+    assert reporter.flush(20)
+    Producer.failures[:] = [MessageSizeTooLargeError()]
+    reporter.record(**TURN, id="too large")
+    assert reporter.close(20)
+    assert Producer.taken == [("answers", b"x", "x")]
+    assert [made["bootstrap_servers"] for made in Producer.made] == [["a:9092", "b:9092"]] * 2
+    assert Producer.made[0]["security_protocol"] == "SSL"
+    assert (reporter.sent, reporter.dropped) == (1, 1)
