@@ -338,7 +338,7 @@ class Producer:
         if self.failures:
             raise self.failures.pop(0)
         self.taken.append((topic, key, json.loads(value)["id"]))
-        return SimpleNamespace(get=lambda timeout: None)
+        return SimpleNamespace(get=lambda **_: None)
 
     def close(self, timeout):
         pass
