@@ -109,12 +109,14 @@ def _watched(function: Callable[..., Any], begun: _Begun) -> Callable[..., Any]:
     @functools.wraps(function)
     def called(*args: Any, **keywords: Any) -> Any:
         call = begun(args, keywords)
+        token = _CURRENT.set(call.noted)  # as `running` does, and quicker
         try:
-            with call.running():
-                result = function(*args, **keywords)
+            result = function(*args, **keywords)
         except BaseException as error:
             call.broke_off(error)
             raise
+        finally:
+            _CURRENT.reset(token)
         call.returned(result)
         return result
 
@@ -212,14 +214,14 @@ class _Call:
         self._documents = documents
         self._fields = fields
         self._started = time.perf_counter()
-        self._noted: dict[str, Any] = {}
+        self.noted: dict[str, Any] = {}
         self._recorded = False
         self.pieces: list[Any] = []
 
     @contextmanager
     def running(self) -> Generator[None]:
         """While it runs, `note` adds to this call."""
-        token = _CURRENT.set(self._noted)
+        token = _CURRENT.set(self.noted)
         try:
             yield
         finally:
@@ -248,7 +250,7 @@ class _Call:
             record["answer"] = None if failed else self._answer(result)
             record["retrieved_documents"] = None if failed else self._documents(result)
             record["supporting_documents"] = None if failed else _found(result, SUPPORT)
-            record.update(self._noted)
+            record.update(self.noted)
             if failed:
                 record["answer"] = None
             self._reporter.record(**record)
@@ -262,8 +264,10 @@ def _question(given: Mapping[str, Any], how: str | Extractor | None) -> Any:
         return given[how]
     if how is not None:
         return how(given)
-    texts = {name: value for name, value in given.items() if isinstance(value, str)}
-    return next((texts[name] for name in QUESTIONS if name in texts), None) or next(iter(texts.values()))
+    for name in QUESTIONS:
+        if isinstance(value := given.get(name), str) and value:
+            return value
+    return next(value for value in given.values() if isinstance(value, str))
 
 
 def _answer(result: Any) -> Any:
@@ -285,7 +289,7 @@ def _text(piece: Any) -> str:
 
 
 def _documents(result: Any) -> Sequence[Any] | None:
-    if isinstance(result, tuple) and len(result) > 1 and isinstance(result[1], Sequence):
+    if isinstance(result, tuple) and len(result) > 1 and isinstance(result[1], list | tuple):
         return result[1]
     if isinstance(found := _found(result, DOCUMENTS), Sequence):
         return found
@@ -294,7 +298,7 @@ def _documents(result: Any) -> Sequence[Any] | None:
 
 def _found(result: Any, names: Sequence[str]) -> Any:
     """The value under the first of the names that is there; of a list, the last one that has any."""
-    if isinstance(result, str):
+    if isinstance(result, str | tuple):
         return None
     if isinstance(result, list):
         values = (_found(piece, names) for piece in reversed(result) if not isinstance(piece, list))
