@@ -9,21 +9,17 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeAlias, TypeVar, overload
 
 from monitor.client.delivery import log
+from monitor.client.extract import SUPPORT, Extractor, answer_of, documents_of, found_in, question_of
 from monitor.client.reporter import Reporter
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
-Extractor: TypeAlias = Callable[[Any], Any]
 _Begun: TypeAlias = Callable[[tuple[Any, ...], dict[str, Any]], "_Call"]
-QUESTIONS = ("question", "query", "user_input", "input", "prompt", "message", "text")
-ANSWERS = ("answer", "result", "response", "output", "output_text", "text", "content")
-DOCUMENTS = ("retrieved_documents", "source_documents", "documents", "docs", "context", "contexts", "source_nodes")
-SUPPORT = ("supporting_documents",)
 _CURRENT: ContextVar[dict[str, Any] | None] = ContextVar("monitor_client_call", default=None)
 
 
@@ -64,12 +60,13 @@ def observe_rag(
 ) -> Any:
     """Decorates a function so that each of its answers is recorded, with the time that it took.
 
-    The question is the argument of the first name in `QUESTIONS`, or else the first argument that is a text; `question`
-    names another parameter, or gets the arguments by name. Answer, retrieved and supporting documents are found in the
-    return value: a text is the answer; of a mapping or an object, the first name in `ANSWERS`, `DOCUMENTS` and
-    `SUPPORT`; of a pair, the answer and the documents. `answer` and `documents` get the return value instead; of a
-    generator, the list of what it has yielded. By themselves, pieces of text are joined, and mappings and objects are
-    read as above. What `note` says within the call comes before all of that. `fields` are added to each record.
+    The question is the argument of the first name in `QUESTIONS` of `monitor.client.extract`, or else the first
+    argument that is a text; `question` names another parameter, or gets the arguments by name. Answer, retrieved and
+    supporting documents are found in the return value: a text is the answer; of a mapping or an object, the first name
+    in `ANSWERS`, `DOCUMENTS` and `SUPPORT`; of a pair, the answer and the documents. `answer` and `documents` get the
+    return value instead; of a generator, the list of what it has yielded. By themselves, pieces of text are joined, and
+    mappings and objects are read as above. What `note` says within the call comes before all of that. `fields` are
+    added to each record.
 
     An exception is recorded as a failed call and raised on. Without documents a turn is counted, not scored. Without a
     `reporter`, MONITOR_CLIENT_URL says where the records go.
@@ -82,9 +79,9 @@ def observe_rag(
         def begun(args: tuple[Any, ...], keywords: dict[str, Any]) -> _Call:
             return _Call(
                 reporter or _from_environment(),
-                lambda: _question({**defaults, **dict(zip(parameters, args, strict=False)), **keywords}, question),
-                answer or _answer,
-                documents or _documents,
+                lambda: question_of({**defaults, **dict(zip(parameters, args, strict=False)), **keywords}, question),
+                answer or answer_of,
+                documents or documents_of,
                 fields,
             )
 
@@ -249,7 +246,7 @@ class _Call:
             record = {"latency_ms": took, "question": self._question(), **self._fields}
             record["answer"] = None if failed else self._answer(result)
             record["retrieved_documents"] = None if failed else self._documents(result)
-            record["supporting_documents"] = None if failed else _found(result, SUPPORT)
+            record["supporting_documents"] = None if failed else found_in(result, SUPPORT)
             record.update(self.noted)
             if failed:
                 record["answer"] = None
@@ -257,52 +254,3 @@ class _Call:
         except Exception as error:
             log.debug("an observed call could not be recorded", exc_info=error)
             self._reporter.drop(repr(error))
-
-
-def _question(given: Mapping[str, Any], how: str | Extractor | None) -> Any:
-    if isinstance(how, str):
-        return given[how]
-    if how is not None:
-        return how(given)
-    for name in QUESTIONS:
-        if isinstance(value := given.get(name), str) and value:
-            return value
-    return next(value for value in given.values() if isinstance(value, str))
-
-
-def _answer(result: Any) -> Any:
-    """The text of the answer; of a list of pieces, their texts in a row."""
-    if isinstance(result, str):
-        return result
-    if isinstance(result, tuple) and result and isinstance(result[0], str):
-        return result[0]
-    if isinstance(result, list):
-        return "".join(_text(piece) for piece in result)
-    if (found := _found(result, ANSWERS)) is not None:
-        return found if isinstance(found, str) else _answer(found)
-    raise TypeError(f"no answer is found in a {type(result).__name__}: give observe_rag(answer=…)")
-
-
-def _text(piece: Any) -> str:
-    found = piece if isinstance(piece, str) else _found(piece, ANSWERS)
-    return found if isinstance(found, str) else ""
-
-
-def _documents(result: Any) -> Sequence[Any] | None:
-    if isinstance(result, tuple) and len(result) > 1 and isinstance(result[1], list | tuple):
-        return result[1]
-    if isinstance(found := _found(result, DOCUMENTS), Sequence):
-        return found
-    return None
-
-
-def _found(result: Any, names: Sequence[str]) -> Any:
-    """The value under the first of the names that is there; of a list, the last one that has any."""
-    if isinstance(result, str | tuple):
-        return None
-    if isinstance(result, list):
-        values = (_found(piece, names) for piece in reversed(result) if not isinstance(piece, list))
-        return next((value for value in values if value is not None), None)
-    if isinstance(result, Mapping):
-        return next((result[name] for name in names if result.get(name) is not None), None)
-    return next((value for name in names if (value := getattr(result, name, None)) is not None), None)

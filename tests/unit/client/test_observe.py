@@ -48,6 +48,7 @@ class Reply:
         {"result": "30 days.", "source_documents": ["Doc."]},
         {"answer": SimpleNamespace(content="30 days."), "documents": ["Doc."]},
         Reply("30 days.", ["Doc."]),
+        SimpleNamespace(text=lambda: "30 days.", content="30 days.", documents=["Doc."]),
     ],
 )
 def test_answer_and_documents_are_found_in_what_comes_back(kept, result):
