@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
+from monitor.alert.receivers import receivers
 from monitor.alert.rules.file import DEFAULT_RULES, read_rules
 from monitor.alert.rules.version import SHIPPED, name_of
 from monitor.app.reference import State, listed
@@ -16,10 +17,13 @@ from monitor.app.wiring.lookup import sources
 from monitor.app.wiring.models import chat_model
 from monitor.app.wiring.prices import prices_of
 from monitor.assess.complete.sidecar import PROMPTS
+from monitor.assess.judge.registry import metrics
 from monitor.assess.llm.exchange import Block, Purpose, Request, Reservation, Spend
 from monitor.assess.ports import Budget
 from monitor.core.errors import Fatal, MonitorError
+from monitor.core.plugins import GROUPS, announced
 from monitor.core.settings.load import Settings, unknown_names
+from monitor.ingest.dialects import dialects
 from monitor.store.audit.proofs import Proofs
 from monitor.store.database import retriable
 from monitor.store.migrate import schema_state
@@ -72,6 +76,17 @@ def _settings(_: Application) -> str:
     if slips:
         raise Fatal(f"not settings of monitor: {', '.join(slips)}")
     return "every MONITOR_… variable is a setting"
+
+
+def _plugins(_: Application) -> str:
+    for load in (dialects, receivers, metrics):
+        load()
+    added = [
+        f"{group.rpartition('.')[2].removesuffix('s')} {name} of {package}"
+        for group in GROUPS
+        for name, package in announced(group)
+    ]
+    return ", ".join(added) or "no installed package adds anything"
 
 
 def _database(application: Application) -> str:
@@ -220,6 +235,7 @@ def _audit(application: Application) -> str:
 
 _CHECKS = (
     _Check(name="settings", run=_settings, mended_by="correct or unset them; `monitor settings` lists all settings"),
+    _Check(name="plugins", run=_plugins, mended_by="update or uninstall the package; see docs/develop/extend.md"),
     _Check(
         name="database",
         run=_database,

@@ -176,10 +176,15 @@ class Interaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:
-    """What an end user said of the answer of the interaction `id`: `thumb` is `up` or `down`."""
+    """What an end user said of the answer of the interaction `id`: `thumb` is `up` or `down`.
+
+    `given_at` is that of the event, which says it for feedback that comes without an interaction.
+    """
 
     id: str
     thumb: str
+    comment: str | None = None
+    given_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from monitor.core.message import DeadLetter, Message
 from monitor.core.model import Interaction, Mark
 from monitor.core.prices import PriceTable
 from monitor.core.trace import Collected
-from monitor.ingest.dialects import DIALECTS, otlp
+from monitor.ingest.dialects import dialects, otlp
 from monitor.ingest.dialects.dialect import Context, Dialect, Headers
 from monitor.ingest.mapping import EventMap
 from monitor.ingest.parse import JsonObject, parse_object
@@ -57,8 +57,9 @@ class Decoder:
         if event_map is not None and dialect != AUTO:
             raise WrongSettings(f"a mapping reads events in place of a dialect: leave out {dialect!r} or the mapping")
         self._event_map = event_map
-        self._dialect = None if dialect == AUTO else _named(dialect)
-        self._data_dialects = tuple(d for d in DIALECTS if not d.envelope)
+        self._dialects = dialects()
+        self._dialect = None if dialect == AUTO else _named(dialect, self._dialects)
+        self._data_dialects = tuple(d for d in self._dialects if not d.envelope)
         self._app = app
         self._environment = environment
         self._max_message_bytes = max_message_bytes
@@ -84,12 +85,12 @@ class Decoder:
             return otlp.read_proto_bytes(message.value, self._context(message, _NO_MARKS))
         event, replaced = parse_object(message.value)
         context = self._context(message, _REPLACED if replaced else _NO_MARKS)
-        dialect = self._dialect or _announced(message.headers)
+        dialect = self._dialect or _announced(message.headers, self._dialects)
         if dialect is None and message.headers == TABLE:
             return (self._event_map or _AS_NAMED).read(event, context)
         if self._event_map is not None and dialect is None and "specversion" not in event:
             return self._event_map.read(event, context)
-        return (dialect or _recognised(event, DIALECTS)).read(event, context)
+        return (dialect or _recognised(event, self._dialects)).read(event, context)
 
     def _context(self, message: Message, marks: frozenset[Mark]) -> Context:
         return Context(
@@ -177,18 +178,18 @@ def priced(it: Interaction, prices: PriceTable) -> Interaction:
     return it if cost is None else replace(it, cost=cost)
 
 
-def _named(name: str) -> Dialect:
-    for dialect in DIALECTS:
+def _named(name: str, dialects: Sequence[Dialect]) -> Dialect:
+    for dialect in dialects:
         if dialect.name == name:
             return dialect
-    known = ", ".join((AUTO, *(dialect.name for dialect in DIALECTS)))
+    known = ", ".join((AUTO, *(dialect.name for dialect in dialects)))
     raise WrongSettings(f"unknown dialect {name!r}; known are {known}")
 
 
-def _announced(headers: Headers) -> Dialect | None:
+def _announced(headers: Headers, dialects: Sequence[Dialect]) -> Dialect | None:
     if not headers:
         return None
-    return next((dialect for dialect in DIALECTS if dialect.announced(headers)), None)
+    return next((dialect for dialect in dialects if dialect.announced(headers)), None)
 
 
 def _recognised(event: JsonObject, dialects: Sequence[Dialect]) -> Dialect:

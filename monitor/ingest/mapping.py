@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.model import Interaction, Json
+from monitor.core.trace import Collected
 from monitor.ingest.dialects import native
 from monitor.ingest.dialects.dialect import Context, content_id
 from monitor.ingest.dialects.documents import documents
@@ -60,8 +61,8 @@ class EventMap:
         self._places = {name: place for name, place in places.items() if name != _SEPARATOR}
         self._separator = places.get(_SEPARATOR)
 
-    def read(self, event: JsonObject, context: Context) -> Interaction:
-        """The interaction of an event; without an id, its id is a hash of its content.
+    def read(self, event: JsonObject, context: Context) -> Interaction | Collected:
+        """The interaction of an event, or its feedback; without an id, its id is a hash of its content.
 
         Raises:
             InvalidMessage: a field is missing or wrong; the path is that of the event's own field.

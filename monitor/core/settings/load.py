@@ -59,11 +59,17 @@ from monitor.core.settings.web import WebSettings
 PREFIX = "MONITOR_"
 CONFIG_FILE = Path("monitor.toml")
 _FILE = "_FILE"
-_NOT_OURS = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES", "MONITOR_TEST_")  # read by tests and benchmarks
+# read by tests and benchmarks, and by `monitor.client` in the chatbot
+_NOT_OURS = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES", "MONITOR_TEST_", "MONITOR_CLIENT_")
 log = logging.getLogger(__name__)
 
 
-def _state_dir() -> Path:
+def state_dir() -> Path:
+    """The folder for files of this user.
+
+    Raises:
+        WrongSettings: there is none.
+    """
     try:
         return user_state_path("rag-monitor")
     except RuntimeError:  # no HOME, and a user unknown to the system
@@ -75,7 +81,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
 
-    state_dir: Path = Field(default_factory=_state_dir)
+    state_dir: Path = Field(default_factory=state_dir)
     database_url: SecretStr | None = Field(None, description="any PostgreSQL ≥ 15; default: the embedded database")
     profile: str | None = Field(
         None, description="name of a shipped profile, or path of a profile file; default: by embedder"

@@ -200,7 +200,7 @@ class Writer(Store):
             if revising:
                 revise(self, connection, batch, known, self._now())
             if not self._rescore:
-                keep_feedback(connection, interactions, self._now())
+                keep_feedback(connection, interactions, batch.collected, self._now())
                 read = [*(at for interaction in interactions if (at := interaction.position) is not None), *letters]
                 dead = (at for i, at in enumerate(letters) if i in buried)
                 now = self._now()
