@@ -10,17 +10,21 @@ from typing_extensions import override
 
 from monitor.alert.rules.file import DEFAULT_RULES, read_rules
 from monitor.alert.rules.version import SHIPPED, name_of
+from monitor.app.export.destination import Destination
 from monitor.app.reference import State, listed
 from monitor.app.wiring.application import Application, utc_now
+from monitor.app.wiring.export import destinations
 from monitor.app.wiring.models import chat_model
 from monitor.assess.complete.sidecar import PROMPTS
 from monitor.assess.llm.exchange import Block, Purpose, Request, Reservation, Spend
 from monitor.assess.ports import Budget
 from monitor.core.errors import Fatal, MonitorError
+from monitor.core.model import SENDING
 from monitor.core.settings.load import Settings, unknown_names
 from monitor.store.audit.proofs import Proofs
 from monitor.store.database import retriable
 from monitor.store.migrate import schema_state
+from monitor.store.pending.queue import PendingQueue
 from monitor.store.reference.references import ReferenceStore
 
 _NAMED = 5  # apps of a finding
@@ -162,6 +166,23 @@ def _asked(settings: Settings, purpose: Purpose) -> str:
     return f"{model.model} answers in the requested form{hint}"
 
 
+def _export(application: Application) -> str:
+    found = [_reached(destination) for destination in destinations(application.settings)]
+    if not found:
+        return "not used: no MONITOR_EXPORT__… is set"
+    if schema_state(application.engine).startswith("at "):
+        counts = PendingQueue(application.engine).counts(application.now(), *SENDING)
+        if lost := sum(count.given_up for count in counts):
+            raise Fatal(f"{lost} verdicts were refused and given up: {max(c.last_error or '' for c in counts)}")
+        found.append(f"{sum(count.waiting for count in counts)} verdicts wait to be sent")
+    return "; ".join(found)
+
+
+def _reached(destination: Destination) -> str:
+    with closing(destination):
+        return destination.check()
+
+
 def _rules(application: Application) -> str:
     alerting = application.alerting
     if application.settings.rules is None and not schema_state(application.engine).startswith("at "):
@@ -231,6 +252,11 @@ _CHECKS = (
     ),
     _Check(name="language models", run=_language_models, mended_by="see docs/quality/language-models.md"),
     _Check(name="receivers", run=_receivers, mended_by="see docs/on-call/receivers.md"),
+    _Check(
+        name="verdicts out",
+        run=_export,
+        mended_by="check MONITOR_EXPORT__…, see docs/operate/export.md; `monitor pending list` shows what waits",
+    ),
     _Check(
         name="alert rules",
         run=_rules,

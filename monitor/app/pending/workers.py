@@ -6,19 +6,23 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import cache
 from threading import Event, Thread
 
 from monitor.app.pending.assessing import AssessingWorker
 from monitor.app.pending.hearings import Hearings
 from monitor.app.pending.judging import JudgingWorker
 from monitor.app.pending.queue import Queue, Worker
+from monitor.app.pending.sending import ClearingWorker, SendingWorker
 from monitor.app.wiring.application import Application
+from monitor.app.wiring.export import destinations, switched_on
 from monitor.app.wiring.models import batch_endpoint, sampling
 from monitor.assess.judge.judge import Judge
 from monitor.core.errors import MonitorError
-from monitor.core.model import Work
+from monitor.core.model import SENDING, Work
 from monitor.store.pending.batches import SentBatches
 from monitor.store.pending.queue import PendingQueue
+from monitor.store.pending.verdicts import VerdictQueue
 from monitor.store.review.judged_labels import JudgedLabels
 
 log = logging.getLogger(__name__)
@@ -36,18 +40,27 @@ def workers(application: Application, *, wait: timedelta = WAIT) -> list[Worker]
         pending=PendingQueue(application.engine), now=application.now, max_attempts=settings.pending.max_attempts
     )
     hearing = Hearings(labels=JudgedLabels(application.engine), sampling=sampling(settings.judge), now=application.now)
+    assess = cache(lambda: application.assessing(PATIENCE))  # with its models, when there is something to assess
     crew: list[Worker] = [
         AssessingWorker(
             queue=queue,
             writer=application.writer(),
-            assess=application.assessing(PATIENCE),
+            assess=lambda interactions: assess()(interactions),
             kinds=[Work.ASSESS] if settings.sidecar.mode == "off" else [Work.ASSESS, Work.SIDECAR],
             hearing=hearing,
         )
     ]
     if judge is not None:
         crew.append(_judging(application, queue, judge, hearing, wait))
-    return crew
+    return [*crew, *_sending(application, queue)]
+
+
+def _sending(application: Application, queue: Queue) -> Iterator[Worker]:
+    switched_off = [kind for kind in SENDING if kind not in switched_on(application.settings)]
+    yield ClearingWorker(engine=application.engine, kinds=switched_off)
+    for destination in destinations(application.settings):
+        verdicts = VerdictQueue(application.engine, destination.kind)
+        yield SendingWorker(queue=queue, verdicts=verdicts, destination=destination)
 
 
 def _judging(application: Application, queue: Queue, judge: Judge, hearing: Hearings, wait: timedelta) -> Worker:

@@ -40,6 +40,7 @@ from monitor.core.settings.alert import (
     WebhookSettings,
 )
 from monitor.core.settings.audit import AuditSettings
+from monitor.core.settings.export import ExportSettings, TraceUrls
 from monitor.core.settings.privacy import RedactionSettings, RetentionSettings
 from monitor.core.settings.report import ReportSettings
 from monitor.core.settings.sections import (
@@ -85,6 +86,10 @@ class Settings(BaseSettings):
     docs_url: Annotated[str | None, Field(pattern=r"^https?://[^\s<>|\"\\^`{}?#]+$")] = Field(
         None, description="URL above `docs/` where people read this documentation, for runbooks as links"
     )
+    trace_url: TraceUrls = Field(
+        default_factory=dict,
+        description="address of a trace in your own tool, with {trace_id}; or JSON of addresses by app, `*` for others",
+    )
     evaluation_interval: float = Field(15.0, gt=0, description="seconds between evaluations of the alert rules")
     ingest: IngestSettings = IngestSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
@@ -107,6 +112,7 @@ class Settings(BaseSettings):
     redaction: RedactionSettings = RedactionSettings()
     retention: RetentionSettings = RetentionSettings()
     web: WebSettings = WebSettings()
+    export: ExportSettings = ExportSettings()
 
     @classmethod
     @override

@@ -48,6 +48,7 @@ INTERACTION_COLUMNS = (
     "source_partition",
     "source_offset",
     "tag_digests",
+    "span_id",
 )
 ASSESSMENT_COLUMNS = (
     "app",
@@ -100,6 +101,7 @@ def interaction_row(it: Interaction, stored_at: datetime) -> tuple[object, ...]:
         _array(sorted(it.marks)),
         *((None, None, None) if at is None else (storable(at.topic), at.partition, at.offset)),
         _array(sorted(it.tag_digests)) if it.tag_digests else None,
+        it.span_id,
     )
 
 
@@ -126,6 +128,7 @@ def interaction_of(row: Mapping[str, Any]) -> Interaction:
         tags=row["tags"],
         tag_digests=frozenset(row["tag_digests"] or ()),
         trace_id=row["trace_id"],
+        span_id=row["span_id"],
         latency_ms=row["latency_ms"],
         usage=None if usage == (None, None) else TokenUsage(input=usage[0], output=usage[1]),
         marks=frozenset(map(Mark, row["marks"])),

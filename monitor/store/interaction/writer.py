@@ -21,17 +21,12 @@ from monitor.store.audit_queue import Entry, EntrySource, Kind
 from monitor.store.audit_rows import Key, part_of, queued_record, queued_records, stored_row
 from monitor.store.database import copy_rows, end_halted, plain_url, retriable
 from monitor.store.interaction.feedback import keep_feedback
-from monitor.store.interaction.follow_ups import enqueue
+from monitor.store.interaction.follow_ups import enqueue, enqueue_to_send
 from monitor.store.interaction.new_interactions import keep_new, others
 from monitor.store.interaction.partitions import Partitions
 from monitor.store.interaction.rescore import add_assessments
 from monitor.store.interaction.rollup import CountedAssessment, LabelCap, prepare, write_ingest, write_rollup
-from monitor.store.interaction.rows import (
-    ASSESSMENT_COLUMNS,
-    assessment_row,
-    dead_letter_row,
-    key,
-)
+from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row, dead_letter_row, key
 from monitor.store.ledger.offsets import advance, count, reached
 from monitor.store.ledger.positions import statements
 
@@ -52,6 +47,7 @@ _DEAD = """
 """
 
 FollowUps: TypeAlias = Callable[[Assessment], Iterable[Work]]  # the work to queue for a new assessment
+Sends: TypeAlias = Callable[[Interaction], Iterable[Work]]  # where its verdict is to be sent
 
 
 class Writer(Store):
@@ -60,7 +56,7 @@ class Writer(Store):
     `queue_key` authenticates what it queues to be sealed. Offsets and ledger belong to `group`. `rescore` is the hash
     of a profile: the writer then only adds assessments beside the live ones, and leaves interactions that are not
     stored yet pending; it writes no interaction, rollup or dead letter. `follow_ups` names the work to queue for a
-    newly assessed interaction.
+    newly assessed interaction, `sends` where its verdict goes, then and whenever it is revised.
     """
 
     def __init__(
@@ -72,6 +68,7 @@ class Writer(Store):
         group: str = GROUP,
         rescore: str = "",
         follow_ups: FollowUps = lambda _: (),
+        sends: Sends = lambda _: (),
     ) -> None:
         self._url = plain_url(url)
         self._now = now
@@ -79,6 +76,7 @@ class Writer(Store):
         self._group = group
         self._rescore = rescore
         self._follow_ups = follow_ups
+        self._sends = sends
         self._connection: psycopg.Connection | None = None
         self._partitions = Partitions()
         self._labels = LabelCap()
@@ -251,9 +249,15 @@ class Writer(Store):
         self._entries.queue(connection, entries, self._now())
 
     def follow_up(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
-        """Queues the follow-up work of assessments."""
+        """Queues the follow-up work of assessments, which are new or revised."""
         work = [(kind, a.interaction) for a in assessments for kind in self._follow_ups(a)]
         enqueue(connection, self._group, self._now(), work)
+        self.send_out(connection, [a.interaction for a in assessments])
+
+    def send_out(self, connection: psycopg.Connection, interactions: Sequence[Interaction]) -> None:
+        """Queues the verdicts of interactions to be sent out, or to be sent again as they are now."""
+        work = [(kind, interaction) for interaction in interactions for kind in self._sends(interaction)]
+        enqueue_to_send(connection, self._group, self._now(), work)
 
     def recount(
         self,

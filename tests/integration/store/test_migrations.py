@@ -30,7 +30,7 @@ from tests.factories.answers import a_batch, an_assessment, clock
 from tests.rig.installation import ROOT
 from tests.rig.store.keys import QUEUE_KEY
 
-HEAD = "0027"
+HEAD = "0033"
 
 
 @pytest.fixture
