@@ -47,7 +47,8 @@ class LangfuseDestination(Destination):
 
     @override
     def send(self, verdicts: Sequence[VerdictToSend]) -> Sequence[Refusal]:
-        events, sender = [], {}
+        events: list[dict[str, Any]] = []
+        sender: dict[str, int] = {}
         for place, verdict in enumerate(verdicts):
             for one in evaluations(verdict, self._scores):
                 event = score_event(verdict, one)
@@ -57,9 +58,9 @@ class LangfuseDestination(Destination):
         body = taken(self._ingestion, answer, "a score").body
         refusals: dict[int, Refusal] = {}
         for error in _errors(body):
-            place = sender.get(error.get("id"))
-            if place is not None and (place not in refusals or not refusals[place].later):
-                refusals[place] = _refusal(place, error)
+            known = sender.get(str(error.get("id")))
+            if known is not None and (known not in refusals or refusals[known].later):
+                refusals[known] = _refusal(known, error)
         return list(refusals.values())
 
     @override

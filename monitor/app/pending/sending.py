@@ -8,19 +8,20 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Event
 
-from sqlalchemy import Engine
 from typing_extensions import override
 
 from monitor.app.export.destination import Destination, Refused
 from monitor.app.pending.queue import LEASE, Queue, Worker
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.model import Work
-from monitor.store.pending.verdicts import VerdictQueue, VerdictToSend, clear
+from monitor.store.pending.queue import PendingQueue
+from monitor.store.pending.verdicts import VerdictQueue, VerdictToSend
 
 log = logging.getLogger(__name__)
 
 _FIRST_PAUSE, _LONGEST_PAUSE = timedelta(seconds=2), timedelta(minutes=5)
 _LONGEST_ASKED = timedelta(hours=1)  # that a destination may ask us to wait
+_CLEARED_AT_ONCE = 10_000  # verdicts
 
 
 @dataclass(slots=True, kw_only=True)
@@ -112,12 +113,12 @@ class SendingWorker(Worker):
 class ClearingWorker(Worker):
     """Deletes the verdicts that wait for destinations which are not set any more."""
 
-    engine: Engine
+    pending: PendingQueue
     kinds: Sequence[Work]
 
     @override
     def round(self) -> int | None:
-        cleared = clear(self.engine, self.kinds)
+        cleared = self.pending.clear(self.kinds, most=_CLEARED_AT_ONCE)
         if cleared:
             log.warning("dropped %d verdicts that waited for destinations which are not set", cleared)
         return cleared or None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache
@@ -14,12 +14,13 @@ from monitor.app.pending.hearings import Hearings
 from monitor.app.pending.judging import JudgingWorker
 from monitor.app.pending.queue import Queue, Worker
 from monitor.app.pending.sending import ClearingWorker, SendingWorker
+from monitor.app.stages import Assess
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.export import destinations, switched_on
 from monitor.app.wiring.models import batch_endpoint, sampling
 from monitor.assess.judge.judge import Judge
 from monitor.core.errors import MonitorError
-from monitor.core.model import SENDING, Work
+from monitor.core.model import SENDING, Assessment, Interaction, Work
 from monitor.store.pending.batches import SentBatches
 from monitor.store.pending.queue import PendingQueue
 from monitor.store.pending.verdicts import VerdictQueue
@@ -40,12 +41,11 @@ def workers(application: Application, *, wait: timedelta = WAIT) -> list[Worker]
         pending=PendingQueue(application.engine), now=application.now, max_attempts=settings.pending.max_attempts
     )
     hearing = Hearings(labels=JudgedLabels(application.engine), sampling=sampling(settings.judge), now=application.now)
-    assess = cache(lambda: application.assessing(PATIENCE))  # with its models, when there is something to assess
     crew: list[Worker] = [
         AssessingWorker(
             queue=queue,
             writer=application.writer(),
-            assess=lambda interactions: assess()(interactions),
+            assess=_assessing_later(application),
             kinds=[Work.ASSESS] if settings.sidecar.mode == "off" else [Work.ASSESS, Work.SIDECAR],
             hearing=hearing,
         )
@@ -55,9 +55,19 @@ def workers(application: Application, *, wait: timedelta = WAIT) -> list[Worker]
     return [*crew, *_sending(application, queue)]
 
 
+def _assessing_later(application: Application) -> Assess:
+    """Loads the models when there is something to assess: where verdicts are only sent out, there never is."""
+    loaded = cache(application.assessing)
+
+    def assess(interactions: Sequence[Interaction]) -> list[Assessment]:
+        return loaded(PATIENCE)(interactions)
+
+    return assess
+
+
 def _sending(application: Application, queue: Queue) -> Iterator[Worker]:
     switched_off = [kind for kind in SENDING if kind not in switched_on(application.settings)]
-    yield ClearingWorker(engine=application.engine, kinds=switched_off)
+    yield ClearingWorker(pending=queue.pending, kinds=switched_off)
     for destination in destinations(application.settings):
         verdicts = VerdictQueue(application.engine, destination.kind)
         yield SendingWorker(queue=queue, verdicts=verdicts, destination=destination)

@@ -57,8 +57,8 @@ def destinations(settings: Settings) -> list[Destination]:
     Raises:
         WrongSettings: settings of a destination contradict each other.
     """
-    export, found = settings.export, list[Destination]()
-    scores = export.scores
+    export, scores = settings.export, settings.export.scores
+    found: list[Destination] = []
     if export.otlp.endpoint:
         from monitor.app.export.otlp import OtlpDestination
 

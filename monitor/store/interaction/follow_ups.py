@@ -1,4 +1,4 @@
-"""Queues the work that follows the storing of an interaction: its assessment, the sidecar, the judge, sending it out."""
+"""Queues the work that follows the storing of an interaction: assessment, sidecar, judge, and sending its verdict."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from sqlalchemy import Engine, and_, func, select, text, tuple_, update
+from sqlalchemy import Engine, and_, delete, func, select, text, tuple_, update
 
 from monitor.core.assessment_json import storable
 from monitor.core.model import Interaction, Reason, Work
@@ -185,6 +185,12 @@ class PendingQueue:
             query = query.where(_p.given_up == given_up)
         with retriable(), self._engine.connect() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
+
+    def clear(self, kinds: Sequence[Work], *, most: int) -> int:
+        """Deletes up to `most` pieces of work of these kinds, whoever has claimed them; returns how many there were."""
+        some = select(_p.id).where(_p.kind.in_(kinds)).limit(most).scalar_subquery()
+        with retriable(), self._engine.begin() as connection:
+            return connection.execute(delete(pending).where(_p.id.in_(some))).rowcount
 
     def revive(self, now: datetime, *, kind: Work | None) -> int:
         """Makes work that was given up, or waits after a failure, due at once; returns how much there was."""

@@ -13,13 +13,12 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, text
 
-from monitor.core.model import SENDING, Work
+from monitor.core.model import Work
 from monitor.store.database import retriable
 from monitor.store.pending.queue import Taken
 from monitor.store.tables.interactions import METRICS
 
 _DIGITS = 6
-_CLEARED_AT_ONCE = 10_000  # rows
 _EVIDENCE = ("features", "alignment", "missing", "compared")
 # With one kind, the index gives the order: a claim costs the same however many verdicts wait.
 _CLAIM = text("""
@@ -53,9 +52,6 @@ _AGAIN = text("""
     FROM unnest(CAST(:apps AS text[]), CAST(:names AS text[]), CAST(:times AS timestamptz[])) AS w (app, id, at)
     JOIN interaction i ON i.app = w.app AND i.id = w.id AND i.occurred_at = w.at
     ON CONFLICT DO NOTHING
-""")
-_CLEAR = text("""
-    DELETE FROM pending WHERE id = ANY(ARRAY(SELECT id FROM pending WHERE kind = ANY(:kinds) LIMIT :most))
 """)
 
 
@@ -114,7 +110,7 @@ class VerdictQueue:
                 return found
 
     def _read(self, connection: Connection, ids: Sequence[int], token: str) -> list[VerdictToSend]:
-        rows = connection.execute(_READ, {"ids": list(ids)}).mappings().all()
+        rows = [dict(row) for row in connection.execute(_READ, {"ids": list(ids)}).mappings()]
         judged: dict[tuple[str, str], list[Any]] = {}
         for row in connection.execute(_JUDGED, _places([(r["app"], r["id"], r["occurred_at"]) for r in rows])):
             judged.setdefault((row.app, row.id), []).append(row)
@@ -150,17 +146,6 @@ class VerdictQueue:
             if lost := [v for v in verdicts if v.id not in ended]:
                 again = _places([(v.app, v.interaction_id, v.occurred_at) for v in lost])
                 connection.execute(_AGAIN, {**again, "kind": self._kind.value, "now": now})
-
-
-def clear(engine: Engine, kinds: Sequence[Work]) -> int:
-    """Deletes some of the verdicts that wait for destinations which are switched off; returns how many, 0 at the end.
-
-    Raises:
-        Retriable: the database is out of reach.
-    """
-    unwanted = [kind.value for kind in SENDING if kind in kinds]
-    with retriable(), engine.begin() as connection:
-        return connection.execute(_CLEAR, {"kinds": unwanted, "most": _CLEARED_AT_ONCE}).rowcount
 
 
 def _places(keys: Sequence[tuple[str, str, datetime]]) -> dict[str, list[Any]]:
