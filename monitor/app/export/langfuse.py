@@ -59,8 +59,11 @@ class LangfuseDestination(Destination):
         refusals: dict[int, Refusal] = {}
         for error in _errors(body):
             known = sender.get(str(error.get("id")))
-            if known is not None and (known not in refusals or refusals[known].later):
-                refusals[known] = _refusal(known, error)
+            if known is None:
+                continue
+            refusal = _refusal(known, error)
+            if known not in refusals or refusal.later:  # what may be taken later comes before what never is
+                refusals[known] = refusal
         return list(refusals.values())
 
     @override

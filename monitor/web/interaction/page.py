@@ -17,6 +17,7 @@ from monitor.assess.reference import ranked_in
 from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
+from monitor.core.text.trace_link import trace_link
 from monitor.store.interaction.context import InteractionContext
 from monitor.store.review.labels import newest_labels
 from monitor.web.base.access import Identity, Permission
@@ -101,6 +102,9 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
         row=row,
         others=rows[1:],
         path=interaction_path(app, id_),
+        trace_url=trace_link(
+            application.settings.trace_url, app=app, id_=id_, trace_id=row["trace_id"], span_id=row["span_id"]
+        ),
         shown=interaction_view.masker(clear=clear),
         masked_text=interaction_view.masker(clear=False),  # for other turns: the recorded look is at this one only
         sentences=sentences,
