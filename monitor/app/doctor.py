@@ -173,8 +173,8 @@ def _export(application: Application) -> str:
     if schema_state(application.engine).startswith("at "):
         counts = PendingQueue(application.engine).counts(application.now(), *SENDING)
         if lost := sum(count.given_up for count in counts):
-            raise Fatal(f"{lost} verdicts were refused and given up: {max(c.last_error or '' for c in counts)}")
-        found.append(f"{sum(count.waiting for count in counts)} verdicts wait to be sent")
+            raise Fatal(f"verdicts that were refused and given up: {lost}; {max(c.last_error or '' for c in counts)}")
+        found.append(f"verdicts that wait to be sent: {sum(count.waiting for count in counts)}")
     return "; ".join(found)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
@@ -66,7 +66,8 @@ class TopicDestination(Destination):
                 partitions = producer.partitions_for(self._topic)
             except errors.KafkaTimeoutError:
                 raise WrongSettings(f"{_SETTING}: there is no topic {self._topic}") from None
-        return f"kafka: topic {self._topic} ({len(partitions or ())} partitions)"
+        number = len(partitions or ())
+        return f"kafka: topic {self._topic} ({number} partition{'s' * (number != 1)})"
 
     @override
     def close(self) -> None:
@@ -77,14 +78,7 @@ class TopicDestination(Destination):
 
     def _connected(self) -> KafkaProducer:
         if self._producer is None:
-            self._producer = KafkaProducer(
-                **client_options(self._kafka),
-                acks="all",
-                compression_type="zstd",
-                allow_auto_create_topics=False,
-                metrics_enabled=False,
-                max_block_ms=_BLOCK_MS,
-            )
+            self._producer = _new_producer(client_options(self._kafka))
         return self._producer
 
     def _sent(self, producer: KafkaProducer, verdict: VerdictToSend) -> Callable[[], object]:
@@ -95,6 +89,28 @@ class TopicDestination(Destination):
         except errors.MessageSizeTooLargeError as error:
             return _raising(error)
         return lambda: future.get(timeout=_SECONDS)
+
+
+def _new_producer(options: Mapping[str, Any]) -> KafkaProducer:
+    """A producer; where no broker answers, what it has opened until then is closed, which it forgets to do."""
+    with ExitStack() as opened:
+
+        def client(**config: Any) -> Any:
+            made = KafkaProducer.DEFAULT_CONFIG["kafka_client"](**config)
+            opened.callback(made.close)
+            return made
+
+        producer = KafkaProducer(
+            **options,
+            kafka_client=client,
+            acks="all",
+            compression_type="zstd",
+            allow_auto_create_topics=False,
+            metrics_enabled=False,
+            max_block_ms=_BLOCK_MS,
+        )
+        opened.pop_all()
+    return producer
 
 
 def _raising(error: Exception) -> Callable[[], object]:
