@@ -77,6 +77,12 @@ class Bench:
         finish_revised(self.writer, made, self.now)
 
 
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
 @pytest.fixture(params=list(BENCHES), ids=str)
 def bench(request, engine, database):
     make_receiver, make_destination = BENCHES[request.param]

@@ -27,6 +27,12 @@ from tests.servers.verdicts import Langfuse, receiving
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 
 
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
 @pytest.fixture
 def settings(database, monkeypatch):
     """Loads settings with the test's database and the hash embedder; takes variables without the prefix."""
