@@ -10,7 +10,6 @@ from typing_extensions import override
 
 from monitor.alert.rules.file import DEFAULT_RULES, read_rules
 from monitor.alert.rules.version import SHIPPED, name_of
-from monitor.app.export.destination import Destination
 from monitor.app.reference import State, listed
 from monitor.app.wiring.application import Application, utc_now
 from monitor.app.wiring.export import destinations
@@ -167,20 +166,24 @@ def _asked(settings: Settings, purpose: Purpose) -> str:
 
 
 def _export(application: Application) -> str:
-    found = [_reached(destination) for destination in destinations(application.settings)]
-    if not found:
+    found, problems = list[str](), list[str]()
+    for destination in destinations(application.settings):
+        with closing(destination):
+            try:
+                found.append(destination.check())
+            except MonitorError as error:
+                problems.append(str(error))
+    if not found and not problems:
         return "not used: no MONITOR_EXPORT__… is set"
     if schema_state(application.engine).startswith("at "):
         counts = PendingQueue(application.engine).counts(application.now(), *SENDING)
         if lost := sum(count.given_up for count in counts):
-            raise Fatal(f"verdicts that were refused and given up: {lost}; {max(c.last_error or '' for c in counts)}")
+            why = max(count.last_error or "" for count in counts)
+            problems.append(f"verdicts that were refused and given up: {lost}; {why}")
         found.append(f"verdicts that wait to be sent: {sum(count.waiting for count in counts)}")
+    if problems:
+        raise Fatal("; ".join([*problems, *found]))
     return "; ".join(found)
-
-
-def _reached(destination: Destination) -> str:
-    with closing(destination):
-        return destination.check()
 
 
 def _rules(application: Application) -> str:

@@ -44,7 +44,13 @@ _JUDGED = text("""
         ON j.app = w.app AND j.id = w.id AND j.occurred_at = w.at
     ORDER BY j.app, j.id, j.metric, j.judged_at DESC
 """)
-_END = text("DELETE FROM pending WHERE id = ANY(:ids) AND claim = :claim RETURNING id")
+# Locks in the order in which `enqueue_to_send` does.
+_END = text("""
+    DELETE FROM pending WHERE id = ANY(ARRAY(
+        SELECT id FROM pending WHERE id = ANY(:ids) AND claim = :claim ORDER BY app, interaction_id FOR UPDATE
+    ))
+    RETURNING id
+""")
 # A claim that is not ours any more may have been sent by another worker before us, and then we have overwritten it.
 _AGAIN = text("""
     INSERT INTO pending (kind, app, interaction_id, occurred_at, group_id, queued_at, not_before)

@@ -11,6 +11,7 @@ from kafka import KafkaConsumer
 
 from monitor.app.doctor import examine
 from monitor.app.export.topic import TopicDestination
+from monitor.app.pending.worker_process import makes_work
 from monitor.app.pending.workers import work_off
 from monitor.app.wiring.application import Application
 from monitor.core.errors import Fatal, Retriable, WrongSettings
@@ -123,6 +124,8 @@ def test_nothing_is_queued_unless_a_destination_is_set(settings):
     store(known, an_assessment(trace_id=TRACE))
     with Application(known) as application:
         assert PendingQueue(application.engine).counts(NOON) == []
+    assert not makes_work(known)
+    assert makes_work(settings(EXPORT__OTLP__ENDPOINT="http://127.0.0.1:1"))
     assert examined(known).detail == "not used: no MONITOR_EXPORT__… is set"
 
 
