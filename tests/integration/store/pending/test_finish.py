@@ -152,7 +152,7 @@ def test_what_was_judged_is_not_queued_again(database, writer, queue, rows):
     finish_revised(writer, assessed(by_kind[Work.SIDECAR], support=FROM_THE_SIDECAR), NOON)
     assert the_queue(rows) == [("judge", "b"), ("sidecar", "b")]
     with psycopg.connect(database) as connection:
-        enqueue(connection, "monitor", NOON, [(kind, by_kind[Work.JUDGE][0].interaction) for kind in Work])
+        enqueue(connection, "monitor", NOON, [(kind, by_kind[Work.JUDGE][0].interaction) for kind in EVERY_KIND])
     assert the_queue(rows) == [("assess", "a"), ("judge", "b"), ("sidecar", "a"), ("sidecar", "b")]
 
 
