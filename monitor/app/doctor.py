@@ -13,6 +13,7 @@ from monitor.alert.rules.file import DEFAULT_RULES, read_rules
 from monitor.alert.rules.version import SHIPPED, name_of
 from monitor.app.reference import State, listed
 from monitor.app.wiring.application import Application, utc_now
+from monitor.app.wiring.export import destinations
 from monitor.app.wiring.lookup import sources
 from monitor.app.wiring.models import chat_model
 from monitor.app.wiring.prices import prices_of
@@ -21,12 +22,14 @@ from monitor.assess.judge.registry import metrics
 from monitor.assess.llm.exchange import Block, Purpose, Request, Reservation, Spend
 from monitor.assess.ports import Budget
 from monitor.core.errors import Fatal, MonitorError
+from monitor.core.model import SENDING
 from monitor.core.plugins import GROUPS, announced
 from monitor.core.settings.load import Settings, unknown_names
 from monitor.ingest.dialects import dialects
 from monitor.store.audit.proofs import Proofs
 from monitor.store.database import retriable
 from monitor.store.migrate import schema_state
+from monitor.store.pending.queue import PendingQueue
 from monitor.store.reference.references import ReferenceStore
 
 _NAMED = 5  # apps of a finding
@@ -190,6 +193,27 @@ def _asked(settings: Settings, purpose: Purpose) -> str:
     return f"{model.model} answers in the requested form{hint}"
 
 
+def _export(application: Application) -> str:
+    found, problems = list[str](), list[str]()
+    for destination in destinations(application.settings):
+        with closing(destination):
+            try:
+                found.append(destination.check())
+            except MonitorError as error:
+                problems.append(str(error))
+    if not found and not problems:
+        return "not used: no MONITOR_EXPORT__… is set"
+    if schema_state(application.engine).startswith("at "):
+        counts = PendingQueue(application.engine).counts(application.now(), *SENDING)
+        if lost := sum(count.given_up for count in counts):
+            why = max(count.last_error or "" for count in counts)
+            problems.append(f"verdicts that were refused and given up: {lost}; {why}")
+        found.append(f"verdicts that wait to be sent: {sum(count.waiting for count in counts)}")
+    if problems:
+        raise Fatal("; ".join([*problems, *found]))
+    return "; ".join(found)
+
+
 def _rules(application: Application) -> str:
     alerting = application.alerting
     if application.settings.rules is None and not schema_state(application.engine).startswith("at "):
@@ -271,6 +295,11 @@ _CHECKS = (
     _Check(name="document look-up", run=_lookup, mended_by="see docs/operate/lookup.md"),
     _Check(name="language models", run=_language_models, mended_by="see docs/quality/language-models.md"),
     _Check(name="receivers", run=_receivers, mended_by="see docs/on-call/receivers.md"),
+    _Check(
+        name="verdicts out",
+        run=_export,
+        mended_by="check MONITOR_EXPORT__…, see docs/operate/export.md; `monitor pending list` shows what waits",
+    ),
     _Check(
         name="alert rules",
         run=_rules,

@@ -125,7 +125,7 @@ def _print_summary(summary: Summary, waiting: Mapping[Work, int]) -> None:
     if (more := summary.tally.dead - len(summary.rejected)) > 0:
         err.print(f"  and {more} more: see `monitor deadletters list`")
     if waiting:
-        work = ", ".join(f"{number} to {kind}" for kind, number in waiting.items())
+        work = ", ".join(f"{number} to {kind.replace('_', ' to ')}" for kind, number in waiting.items())
         err.print(f"stored interactions still to process: {work}; run `monitor pending work`")
 
 

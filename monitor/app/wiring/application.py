@@ -14,6 +14,7 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Self
 
 from monitor.app.wiring.audit import Auditing
+from monitor.app.wiring.export import sends
 from monitor.assess.ports import TokenEncoder
 from monitor.core.settings.load import Settings
 from monitor.store.database import connect
@@ -119,6 +120,7 @@ class Application:
             rescore=rescore,
             follow_ups=self.language_models.follow_ups,
             limits=self.collecting.limits,
+            sends=sends(self.settings),
         )
         self._closing.callback(writer.close)
         return writer

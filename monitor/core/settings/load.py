@@ -41,6 +41,7 @@ from monitor.core.settings.alert import (
 )
 from monitor.core.settings.audit import AuditSettings
 from monitor.core.settings.collect import CollectSettings
+from monitor.core.settings.export import ExportSettings, TraceUrls
 from monitor.core.settings.lookup import LookupSettings
 from monitor.core.settings.privacy import RedactionSettings, RetentionSettings
 from monitor.core.settings.report import ReportSettings
@@ -96,6 +97,10 @@ class Settings(BaseSettings):
     docs_url: Annotated[str | None, Field(pattern=r"^https?://[^\s<>|\"\\^`{}?#]+$")] = Field(
         None, description="URL above `docs/` where people read this documentation, for runbooks as links"
     )
+    trace_url: TraceUrls = Field(
+        default_factory=dict,
+        description="address of a trace in your own tool, with {trace_id}; or JSON of addresses by app, `*` for others",
+    )
     evaluation_interval: float = Field(15.0, gt=0, description="seconds between evaluations of the alert rules")
     ingest: IngestSettings = IngestSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
@@ -120,6 +125,7 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     web: WebSettings = WebSettings()
     collect: CollectSettings = CollectSettings()
+    export: ExportSettings = ExportSettings()
 
     @classmethod
     @override

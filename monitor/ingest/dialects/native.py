@@ -98,6 +98,7 @@ class _NativeEvent(Event):
     prompt_version: Id | None = None
     tags: dict[str, Any] | None = None
     trace_id: LongName | None = None
+    span_id: LongName | None = None
     latency_ms: Annotated[_Number, Field(ge=0)] | None = None
     usage: _UsageEvent | None = None
     feedback: Any = None  # what is not in our form belongs to somebody else
@@ -141,6 +142,7 @@ def read(event: JsonObject, context: Context) -> Interaction | Collected:
         prompt_version=optional_identifier(fields.prompt_version, "prompt_version"),
         tags=_tags(fields.tags, context.tags),
         trace_id=fields.trace_id or context.trace_id,
+        span_id=fields.span_id or None,
         latency_ms=fields.latency_ms,
         usage=None if fields.usage is None else _usage(fields.usage),
         marks=marks,

@@ -18,6 +18,7 @@ from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Unscored, Verdict
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_OF_ONE, UNSCORED_PAGE
+from monitor.core.text.trace_link import trace_link
 from monitor.store.interaction.context import InteractionContext
 from monitor.store.interaction.feedback import feedback_on
 from monitor.store.interaction.turns.unscored_list import unscored_turns
@@ -118,6 +119,9 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
         currency=request.app.state.currency,
         others=rows[1:],
         path=interaction_path(app, id_),
+        trace_url=trace_link(
+            application.settings.trace_url, app=app, id_=id_, trace_id=row["trace_id"], span_id=row["span_id"]
+        ),
         shown=interaction_view.masker(clear=clear),
         masked_text=interaction_view.masker(clear=False),  # for other turns: the recorded look is at this one only
         sentences=sentences,
