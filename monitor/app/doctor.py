@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import timedelta
 
 from typing_extensions import override
 
@@ -22,17 +23,21 @@ from monitor.assess.judge.registry import metrics
 from monitor.assess.llm.exchange import Block, Purpose, Request, Reservation, Spend
 from monitor.assess.ports import Budget
 from monitor.core.errors import Fatal, MonitorError
-from monitor.core.model import SENDING
+from monitor.core.model import SENDING, Unscored
 from monitor.core.plugins import GROUPS, announced
+from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_WORDS
 from monitor.core.settings.load import Settings, unknown_names
 from monitor.ingest.dialects import dialects
 from monitor.store.audit.proofs import Proofs
 from monitor.store.database import retriable
+from monitor.store.interaction.turns.unscored_counts import unscored_shares
 from monitor.store.migrate import schema_state
 from monitor.store.pending.queue import PendingQueue
 from monitor.store.reference.references import ReferenceStore
 
 _NAMED = 5  # apps of a finding
+_TOO_MANY = 0.1  # share of an app's turns without texts that a switch would bring
+_SWITCHED_OFF = (Unscored.CONTENT_NOT_CAPTURED, Unscored.NO_DOCUMENT_TEXT)
 _SEALED_WITHIN = 600.0  # seconds; rows that wait longer are not being sealed
 NO_DOCUMENT = "monitor-doctor"  # an id that a look-up may be asked for
 PROBE = "Is the support line open on Sundays?"
@@ -257,6 +262,24 @@ def _audit(application: Application) -> str:
     return f"{status.size} leaves, {status.signed} signed; {key}"
 
 
+def _turns(application: Application) -> str:
+    """The shares of the turns of the last hour that have no scores, by app and reason."""
+    if not schema_state(application.engine).startswith("at "):
+        return "none is stored yet"
+    end = application.now().replace(second=0, microsecond=0)
+    start = end - timedelta(hours=1)
+    scored = {app: counts.total for app, counts in application.overview.totals(start, end).items()}
+    shares = unscored_shares(application.engine, start, end, scored)
+    found = [f"{one.share:.0%} of {one.app}'s {one.of} turns {UNSCORED_WORDS[one.reason]}" for one in shares]
+    lost = [one for one in shares if one.reason in _SWITCHED_OFF and one.share >= _TOO_MANY]
+    if lost:
+        advice = dict.fromkeys(UNSCORED_ADVICE[one.reason] for one in lost)
+        raise Fatal(f"in the last hour {_few(found)}: {'; '.join(advice)}")
+    if not found:
+        return f"{sum(scored.values())} in the last hour, all with scores"
+    return f"in the last hour {_few(found)}"
+
+
 _CHECKS = (
     _Check(name="settings", run=_settings, mended_by="correct or unset them; `monitor settings` lists all settings"),
     _Check(name="plugins", run=_plugins, mended_by="update or uninstall the package; see docs/develop/extend.md"),
@@ -304,6 +327,12 @@ _CHECKS = (
         name="alert rules",
         run=_rules,
         mended_by="correct the file that MONITOR_RULES names, or save a version that can be used",
+    ),
+    _Check(
+        name="turns",
+        run=_turns,
+        mended_by="see docs/start/traces.md; `monitor decode` shows what is read from a file of spans",
+        needs="migrations",
     ),
     _Check(
         name="audit",
