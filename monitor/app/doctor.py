@@ -13,6 +13,7 @@ from monitor.alert.rules.version import SHIPPED, name_of
 from monitor.app.reference import State, listed
 from monitor.app.wiring.application import Application, utc_now
 from monitor.app.wiring.models import chat_model
+from monitor.app.wiring.prices import prices_of
 from monitor.assess.complete.sidecar import PROMPTS
 from monitor.assess.llm.exchange import Block, Purpose, Request, Reservation, Spend
 from monitor.assess.ports import Budget
@@ -174,6 +175,13 @@ def _rules(application: Application) -> str:
     return f"{origin}, {len(rules)}: {', '.join(rule.name for rule in rules)}"
 
 
+def _prices(application: Application) -> str:
+    table = prices_of(application.settings)
+    if table is None:
+        return "not set: MONITOR_PRICES, so answers have no cost"
+    return f"{len(table.models)} prices in {table.currency}: {_few([one.model for one in table.models])}"
+
+
 def _receivers(application: Application) -> str:
     application.alerting.patience(application.alerting.receivers)
     found = [f"{name}: {receiver.check()}" for name, receiver in application.alerting.receivers.items()]
@@ -228,6 +236,9 @@ _CHECKS = (
         name="kafka",
         run=_kafka,
         mended_by="check the settings, see docs/operate/kafka.md; a missing topic may be created later",
+    ),
+    _Check(
+        name="prices", run=_prices, mended_by="correct the file that MONITOR_PRICES names; see docs/operate/cost.md"
     ),
     _Check(name="language models", run=_language_models, mended_by="see docs/quality/language-models.md"),
     _Check(name="receivers", run=_receivers, mended_by="see docs/on-call/receivers.md"),

@@ -41,7 +41,7 @@ INTERACTION_PERSONAL = (
 # Of tags that redaction changed; in a record only where there are some, so that other records stay as they were.
 INTERACTION_DIGESTS = ("tag_digests",)
 # In a record only where there is one, so that other records stay as they were.
-INTERACTION_OPTIONAL = ("unscored", "revised_at", "revised_offset")
+INTERACTION_OPTIONAL = ("unscored", "revised_at", "revised_offset", "cost")
 ASSESSMENT_REAL = ("p_grounded", "p_refusal", "p_self_generated", "sdq", "sdrd", "sda", "qrd", "qa")
 ASSESSMENT_PUBLIC = (
     *("occurred_at", "profile_hash", "profile_name", "embedding_model", "verdict", "rule_verdict", "reasons"),

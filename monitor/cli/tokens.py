@@ -74,7 +74,7 @@ def tokens_create(
         has_admin = oidc is not None or any(t.role == Role.ADMIN and t.holds(now) for t in access.tokens())
     if was_open:
         typer.echo(
-            "this is the first token: from now on everybody has to sign in to the dashboard, and needs one to send",
+            "this is the first token: from now on everybody has to sign in to the dashboard, and to send with a token",
             err=True,
         )
     if not has_admin:

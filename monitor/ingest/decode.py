@@ -10,6 +10,7 @@ from typing import NamedTuple
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.message import DeadLetter, Message
 from monitor.core.model import Interaction, Mark
+from monitor.core.prices import PriceTable
 from monitor.core.trace import Collected
 from monitor.ingest.dialects import DIALECTS, otlp
 from monitor.ingest.dialects.dialect import Context, Dialect, Headers
@@ -101,7 +102,7 @@ class TopicDecoder:
     """Reads each message with the decoder of its topic, or with the one for all other topics.
 
     `apps` are those of the spans of a topic, '' for all other topics. Interactions, spans and dead letters pass through
-    `redactor`, if there is one.
+    `redactor`, if there is one; interactions get their cost by the `prices`.
     """
 
     def __init__(
@@ -111,16 +112,20 @@ class TopicDecoder:
         redactor: Redactor | None = None,
         *,
         apps: Mapping[str, str] = MappingProxyType({}),
+        prices: PriceTable | None = None,
     ) -> None:
         self._decoder = decoder
         self._by_topic = by_topic
         self._redactor = redactor
         self._apps = apps
+        self._prices = prices
 
     def decode_batch(self, messages: Iterable[Message]) -> Decoded:
         read = _decoded(messages, lambda m: self._by_topic.get(m.position.topic, self._decoder).decode(m))
         if self._apps:
             read = read._replace(collected=list(map(self._with_app, read.collected)))
+        if self._prices is not None:
+            read = read._replace(interactions=[priced(it, self._prices) for it in read.interactions])
         if self._redactor is None:
             return read
         return read._replace(
@@ -147,6 +152,14 @@ def _decoded(messages: Iterable[Message], decode: Callable[[Message], Interactio
         else:
             decoded.interactions.append(replace(read, revises=True) if message.revises else read)
     return decoded
+
+
+def priced(it: Interaction, prices: PriceTable) -> Interaction:
+    """The interaction with its cost, if that can be told."""
+    if it.usage is None:
+        return it
+    cost = prices.cost(it.model, it.occurred_at.date(), it.usage.input, it.usage.output)
+    return it if cost is None else replace(it, cost=cost)
 
 
 def _named(name: str) -> Dialect:

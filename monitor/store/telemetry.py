@@ -23,7 +23,7 @@ from monitor.store.tables.audit import audit_queue
 from monitor.store.tables.signals import verdict_hour
 
 RECENT = timedelta(hours=48)  # answers that occurred earlier are not in the metrics, even when they arrive late
-# the ledger's counts that never go down
+# the ledger's counts that never go down, unless a revision moves a turn from one outcome to another
 COUNTED = (
     "received",
     "assessed",

@@ -182,7 +182,7 @@ def served(collector: StoreCollector, host: str, port: int | None) -> Iterator[i
 def _families(figures: Figures, answers: Mapping[tuple[str, str], int]) -> Iterator[Metric]:
     f, messages = figures, figures.messages.items()
     received = [((source,), number) for (source, name), number in messages if name == "received"]
-    settled = [(labels, number) for labels, number in messages if labels[1] in {"assessed", "duplicate"}]
+    settled = [(labels, number) for labels, number in messages if labels[1] in {"assessed", "duplicate", "unscored"}]
     skipped = [(labels, number) for labels, number in messages if labels[1] in set(Skip)]
     evaluated = [((rule,), at.timestamp()) for rule, at in f.evaluated.items()]
     yield _counter("monitor_messages_received_total", "Messages that were read.", received, "source")

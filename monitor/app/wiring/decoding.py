@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from monitor.app.wiring.prices import prices_of
 from monitor.core.settings.load import Settings
 from monitor.core.settings.privacy import RedactionSettings
 from monitor.core.settings.sections import TopicSettings
@@ -38,6 +39,7 @@ def topic_decoder(
         by_topic,
         redactor_of(settings.redaction, tag_key),
         apps={**apps, "": app} if app else apps,
+        prices=prices_of(settings),
     )
 
 

@@ -82,6 +82,9 @@ class Settings(BaseSettings):
     rules: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = Field(
         None, description="file of alert rules; default: the rules that ship"
     )
+    prices: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = Field(
+        None, description="file with the prices of the chatbots' models; default: none, so no costs"
+    )
     public_url: str | None = Field(None, description="URL of this installation, for links in messages")
     docs_url: Annotated[str | None, Field(pattern=r"^https?://[^\s<>|\"\\^`{}?#]+$")] = Field(
         None, description="URL above `docs/` where people read this documentation, for runbooks as links"

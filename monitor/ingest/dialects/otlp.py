@@ -1,6 +1,6 @@
 """Requests of OTLP, as the OpenTelemetry Collector writes them to Kafka and to files: spans and log records of traces.
 
-`otlp` tells the encoding by itself; `otlp_proto` and `otlp_json` are named as the encodings of the Collector's exporter.
+`otlp` tells the encoding by itself; `otlp_proto` and `otlp_json` are called as the Collector calls the encodings.
 """
 
 from __future__ import annotations
@@ -52,9 +52,7 @@ def read_bytes(body: bytes, context: Context) -> Collected:
 def _collected(found: Telemetry, context: Context) -> Collected:
     if found.rejected and not found.spans and not found.logs:
         raise InvalidMessage("$", f"holds no usable span: {found.problem}")
-    return Collected(
-        received_at=context.received_at, position=context.position, spans=found.spans, logs=found.logs
-    )
+    return Collected(received_at=context.received_at, position=context.position, spans=found.spans, logs=found.logs)
 
 
 # Two of them take part in telling the dialect of JSON: one by the list of spans, one by that of log records.

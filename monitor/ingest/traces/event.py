@@ -8,9 +8,9 @@ from datetime import datetime
 
 from pydantic_core import to_json
 
+from monitor.core.assessment_json import storable
 from monitor.core.model import Json, Unscored
 from monitor.ingest.traces.turn import Turn, TurnDocument
-
 
 _APP_CHARS = 128
 _ID_CHARS = 512
@@ -43,11 +43,11 @@ def native_event(turn: Turn, *, app: str) -> bytes:
         "unscored": turn.unscored,
     }
     always = {"question", "retrieved_documents", "answer"}
-    return to_json({name: value for name, value in event.items() if name in always or value is not None})
+    return to_json(_storable({name: value for name, value in event.items() if name in always or value is not None}))
 
 
 def with_texts(turn: Turn, texts: Mapping[str, str]) -> Turn:
-    """The turn with the texts of its documents that a look-up knows, by id; a turn that lacked them only is scorable."""
+    """The turn with the texts of its documents that a look-up knows by id; one that lacked nothing else is scorable."""
     if turn.documents is None or turn.unscored is Unscored.CONTENT_REDACTED:
         return turn
     documents = tuple(
@@ -56,6 +56,17 @@ def with_texts(turn: Turn, texts: Mapping[str, str]) -> Turn:
     complete = all(d.text is not None or d.in_prompt is not None for d in documents)
     lacked_texts = turn.unscored is Unscored.NO_DOCUMENT_TEXT
     return replace(turn, documents=documents, unscored=None if complete and lacked_texts else turn.unscored)
+
+
+def _storable(value: Json) -> Json:
+    """Without U+0000 and lone surrogates: JSON within an attribute may hold them."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return [_storable(item) for item in value]
+    if isinstance(value, dict):
+        return {storable(name): _storable(item) for name, item in value.items()}
+    return value
 
 
 def _document(document: TurnDocument) -> Json:

@@ -93,13 +93,20 @@ def read_protobuf(body: bytes) -> Telemetry:
     try:
         request = ExportTraceServiceRequest.FromString(body)
     except DecodeError:
-        raise InvalidMessage("$", "is no request of OTLP in protobuf") from None
+        return _only_logs(body)
     groups = (scoped for group in request.resource_spans for scoped in group.scope_spans)
     # a log record has its time where a span has the id of its trace, so that no id is read
     if any(span.trace_id or span.name for scoped in groups for span in scoped.spans):
         left_out: list[str] = []
         return _telemetry(spans=_spans(request, left_out), left_out=left_out)
-    return read_request(body, logs=True, json=False)
+    return _only_logs(body)
+
+
+def _only_logs(body: bytes) -> Telemetry:
+    try:
+        return read_request(body, logs=True, json=False)
+    except InvalidMessage:
+        raise InvalidMessage("$", "is no request of OTLP in protobuf") from None
 
 
 def _telemetry(*, spans: Iterable[Span] = (), logs: Iterable[LogRecord] = (), left_out: list[str]) -> Telemetry:

@@ -150,19 +150,18 @@ def _value(value: Json, depth: int) -> Json:
     if depth > MAX_DEPTH:
         raise Unusable(f"has an attribute of over {MAX_DEPTH} levels")
     for name, given in value.items():
-        match name:
-            case "stringValue" | "string_value" | "boolValue" | "bool_value" | "bytesValue" | "bytes_value":
-                return given if isinstance(given, str | bool) else None
-            case "intValue" | "int_value":
-                return _whole(given)
-            case "doubleValue" | "double_value":
-                return _double(given)
-            case "arrayValue" | "array_value":
-                items = given.get("values") if isinstance(given, dict) else None
-                return [_value(v, depth + 1) for v in items] if isinstance(items, list) else []
-            case "kvlistValue" | "kvlist_value":
-                return dict(_pairs(given.get("values") if isinstance(given, dict) else None, depth + 1))
+        if (read := _READERS.get(name)) is not None:
+            return read(given, depth)
     return None
+
+
+def _array(given: Json, depth: int) -> Json:
+    items = given.get("values") if isinstance(given, dict) else None
+    return [_value(item, depth + 1) for item in items] if isinstance(items, list) else []
+
+
+def _object_value(given: Json, depth: int) -> Json:
+    return dict(_pairs(given.get("values") if isinstance(given, dict) else None, depth + 1))
 
 
 def _whole(value: Json) -> int | None:
@@ -181,6 +180,21 @@ def _double(value: Json) -> float | None:
     except (ValueError, OverflowError):
         return None
     return number if number - number == 0.0 else None
+
+
+_READERS: Mapping[str, Callable[[Json, int], Json]] = {
+    spelling: reader
+    for name, reader in {
+        "stringValue": lambda given, _: given if isinstance(given, str) else None,
+        "boolValue": lambda given, _: given if isinstance(given, bool) else None,
+        "bytesValue": lambda given, _: given if isinstance(given, str) else None,
+        "intValue": lambda given, _: _whole(given),
+        "doubleValue": lambda given, _: _double(given),
+        "arrayValue": _array,
+        "kvlistValue": _object_value,
+    }.items()
+    for spelling in (name, name.replace("V", "_v"))
+}
 
 
 def _time(item: JsonObject, name: str) -> int:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from monitor.core.message import Position
 from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
+from monitor.store.interaction.usage_sums import USAGE_ADDED, UsageSums
 from monitor.store.ledger.ledger import source_of
 from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS, OTHER
+from monitor.store.tables.usage import LATENCY
 
 if TYPE_CHECKING:
     import psycopg
@@ -28,14 +30,7 @@ _ROUNDING = 1e-6  # of a bin: more than a REAL falls short of the bin's edge
 _COUNTS = ("total", *(v.value for v in Verdict), *(r.value for r in Reason), "heard")
 _PLACE = {name: place for place, name in enumerate(_COUNTS)}
 LONGEST_TOPIC = 128  # characters; the key of a row, at four bytes each, has to fit in a btree entry of 2,704 bytes
-# values beyond become OTHER
-MOST_VALUES = {
-    "app": 1_000,
-    "environment": 50,
-    "model": 200,
-    "topic": 1_000,
-    "source": 500,
-}
+MOST_VALUES = {"app": 1_000, "environment": 50, "model": 200, "topic": 1_000, "source": 500}  # more become OTHER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +61,14 @@ def counted_row(it: Interaction, row: Mapping[str, Any]) -> CountedAssessment:
 class Minute:
     """The sums of one minute and one set of labels."""
 
-    __slots__ = ("bins", "counts", "squares", "sums")
+    __slots__ = ("bins", "counts", "squares", "sums", "usage")
 
     def __init__(self) -> None:
         self.counts = [0] * len(_COUNTS)
         self.sums = [0.0] * len(METRICS)
         self.squares = [0.0] * len(METRICS)
         self.bins = [[0] * HISTOGRAM_BINS for _ in METRICS]
+        self.usage = UsageSums()
 
     def add(self, assessment: Assessment | CountedAssessment, sign: int = 1) -> None:
         """Adds one assessment, or takes it out with a `sign` of -1; counts values as REAL, so that both cancel out."""
@@ -90,11 +86,12 @@ class Minute:
                 self.sums[place] += sign * kept
                 self.squares[place] += sign * kept * kept
                 self.bins[place][histogram_bin(kept)] += sign
+        self.usage.add(assessment.interaction, sign)
 
     def values(self) -> tuple[object, ...]:
         """The values of the columns after the key, in order; arrays are in Postgres's text form."""
         bins = [f"{{{','.join(map(str, counts))}}}" for counts in self.bins]
-        return (*self.counts, *map(sum, self.bins), *self.sums, *bins, *self.squares)
+        return (*self.counts, *map(sum, self.bins), *self.sums, *bins, *self.usage.values(), *self.squares)
 
 
 def histogram_bin(value: float) -> int:
@@ -247,7 +244,8 @@ def labels_of(it: Interaction) -> LabelPairs:
 _ADDED = (*_COUNTS, *(f"{m}_count" for m in METRICS), *(f"{m}_sum" for m in METRICS))
 _BINS = tuple(f"{m}_bins" for m in METRICS)
 _SQUARES = tuple(f"{m}_squares" for m in METRICS)
-_COLUMNS = ", ".join((*KEY, *_ADDED, *_BINS))
+_SUMMED = (*_ADDED, *_SQUARES, *USAGE_ADDED)
+_COLUMNS = ", ".join((*KEY, *_ADDED, *_BINS, *USAGE_ADDED, LATENCY))
 _LABELS = ", ".join(KEY[1:])
 _INCOMING = f"""
     CREATE TEMPORARY TABLE incoming_minute
@@ -263,20 +261,21 @@ _UPSERT_TEMPLATE = """
 _UPSERT = _UPSERT_TEMPLATE.format(
     columns=_COLUMNS,
     key=", ".join(KEY),
-    sums=", ".join(f"{name} = v.{name} + excluded.{name}" for name in _ADDED),
-    bins=", ".join(f"{name} = add_bins(v.{name}, excluded.{name})" for name in _BINS),
+    sums=", ".join(f"{name} = v.{name} + excluded.{name}" for name in (*_ADDED, *USAGE_ADDED)),
+    bins=", ".join(f"{name} = add_bins(v.{name}, excluded.{name})" for name in (*_BINS, LATENCY)),
 )
 _UPSERT_HOURS_TEMPLATE = """
     INSERT INTO verdict_hour AS v (hour, {labels}, {columns})
     SELECT date_trunc('hour', minute, 'UTC'), {labels}, {totals}
     FROM incoming_minute GROUP BY 1, {labels} ORDER BY 1, {labels}
-    ON CONFLICT (hour, {labels}) DO UPDATE SET {sums}
+    ON CONFLICT (hour, {labels}) DO UPDATE SET {sums}, {latency} = add_bins(v.{latency}, excluded.{latency})
 """
 _UPSERT_HOURS = _UPSERT_HOURS_TEMPLATE.format(
     labels=_LABELS,
-    columns=", ".join((*_ADDED, *_SQUARES)),
-    totals=", ".join(f"sum({name})" for name in (*_ADDED, *_SQUARES)),
-    sums=", ".join(f"{name} = v.{name} + excluded.{name}" for name in (*_ADDED, *_SQUARES)),
+    columns=", ".join((*_SUMMED, LATENCY)),
+    totals=", ".join((*(f"sum({name})" for name in _SUMMED), f"sum_bins({LATENCY})")),
+    sums=", ".join(f"{name} = v.{name} + excluded.{name}" for name in _SUMMED),
+    latency=LATENCY,
 )
 _COUNTING = """
     SELECT minute, app, environment, model, topic FROM verdict_minute WHERE minute = ANY(%s) AND app = ANY(%s)

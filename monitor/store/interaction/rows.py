@@ -49,6 +49,7 @@ INTERACTION_COLUMNS = (
     "source_offset",
     "tag_digests",
     "unscored",
+    "cost",
 )
 ASSESSMENT_COLUMNS = (
     "app",
@@ -105,6 +106,7 @@ def interaction_row(it: Interaction, stored_at: datetime) -> tuple[object, ...]:
         *((None, None, None) if at is None else (storable(at.topic), at.partition, at.offset)),
         _array(sorted(it.tag_digests)) if it.tag_digests else None,
         it.unscored,
+        it.cost,
     )
 
 
@@ -133,6 +135,7 @@ def interaction_of(row: Mapping[str, Any]) -> Interaction:
         trace_id=row["trace_id"],
         latency_ms=row["latency_ms"],
         usage=None if usage == (None, None) else TokenUsage(input=usage[0], output=usage[1]),
+        cost=row["cost"],
         marks=frozenset(map(Mark, row["marks"])),
         position=position,
         unscored=None if row["unscored"] is None else Unscored(row["unscored"]),

@@ -87,11 +87,11 @@ class Recount:
     partition: int
     assessed: int
     pending: int
-    unscored: int
     interactions: int
     dead: int
     letters: int
     removed: int = 0
+    unscored: int = 0
 
     @property
     def balanced(self) -> bool:

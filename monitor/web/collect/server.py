@@ -55,34 +55,19 @@ def collect_server(
             "(`monitor tokens create NAME --role collect --app APP`)"
         )
     door = Door(intake, Senders(access, now, only_tokens=only_tokens), settings, now)
-    sockets = [listening(settings.host, settings.port, "MONITOR_COLLECT__HOST, …__PORT")]
     with (
+        closing(listening(settings.host, settings.port, "MONITOR_COLLECT__HOST, …__PORT")) as listens,
         closing(CollectApp(door)) as app,
         ThreadPoolExecutor(THREADS, thread_name_prefix="collect-grpc") as executor,
     ):
-        server = uvicorn.Server(
-            uvicorn.Config(
-                app,
-                http=_LastingConnection,
-                timeout_keep_alive=_KEEP_ALIVE,
-                ws="none",
-                log_level="warning",
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                lifespan="off",
-                ssl_certfile=settings.tls_certificate,
-                ssl_keyfile=settings.tls_key,
-                timeout_graceful_shutdown=_GRACE,
-            )
-        )
+        server = uvicorn.Server(_config(app, settings))
         by_grpc, grpc_port = None, None
         if settings.grpc_port is not None:
             by_grpc, grpc_port = grpc_server(door, settings, executor)
             by_grpc.start()
-        thread = Thread(target=server.run, kwargs={"sockets": sockets}, name="collect")
+        thread = Thread(target=server.run, kwargs={"sockets": [listens]}, name="collect")
         thread.start()  # the main thread handles signals
-        port = sockets[0].getsockname()[1]
+        port = listens.getsockname()[1]
         log.info("OTLP and interactions: http%s://%s:%d", "s" * bool(settings.tls_key), settings.host, port)
         if grpc_port is not None:
             log.info("OTLP/gRPC: %s:%d", settings.host, grpc_port)
@@ -96,4 +81,25 @@ def collect_server(
             if by_grpc is not None:
                 by_grpc.stop(_GRACE).wait()
             thread.join()
-            sockets[0].close()
+
+
+def _config(app: CollectApp, settings: CollectSettings) -> uvicorn.Config:
+    config = uvicorn.Config(
+        app,
+        http=_LastingConnection,
+        timeout_keep_alive=_KEEP_ALIVE,
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        lifespan="off",
+        ssl_certfile=settings.tls_certificate,
+        ssl_keyfile=settings.tls_key,
+        timeout_graceful_shutdown=_GRACE,
+    )
+    try:
+        config.load()
+    except OSError as error:  # also when key and certificate do not belong together
+        raise WrongSettings(f"MONITOR_COLLECT__TLS_…: cannot be used: {error}") from None
+    return config

@@ -85,7 +85,7 @@ def a_door(
     thread = Thread(target=serve)
     thread.start()
     try:
-        assert up.wait(20)
+        up.wait()
         assert ports, "the server did not start"
         yield Running(
             http=f"http://127.0.0.1:{ports[0]}",

@@ -5,22 +5,25 @@ from __future__ import annotations
 import re
 
 from monitor.core.model import Json
+from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.reading.documents import squeezed
 from monitor.ingest.traces.reading.messages import messages_of
 from monitor.ingest.traces.reading.values import MAX_DEPTH, is_cut, is_repr, understood, walk
-from monitor.ingest.traces.assembly.steps import Steps
 
 _KEYS = (
-    "answer", "final_answer", "final_output", "final_result", "response", "reply", "output", "outputs", "result", "generation",
-    "completion", "answer_text", "output_text",
+    "answer", "final_answer", "final_output", "final_result", "response", "reply", "output", "outputs", "result",
+    "generation", "completion", "answer_text", "output_text",
 )  # fmt: skip
-_FIELDS = re.compile(r"\[\[ ## (\w+) ## \]\]\s*(.*?)\s*(?=\[\[ ## |\Z)", re.DOTALL)
+_FIELD = re.compile(r"\[\[ ## (\w+) ## \]\]")
 _WEAK_KEYS = ("text", "content", "message")
 _WRAPPERS = ("outputs", "output", "result", "data", "kwargs", "response", "update", "message", "return_value")
 
 
 def answer_of(steps: Steps) -> tuple[str | None, str]:
-    """The answer, and the id of the outermost span that holds it; None if the last call failed or it is not captured."""
+    """The answer, and the id of the outermost span that holds it.
+
+    None if the last call failed, or where the answer was not captured.
+    """
     final = steps.final
     if final is None or final.failed:
         return None, "" if final is None else final.span.span_id
@@ -36,40 +39,40 @@ def answer_of(steps: Steps) -> tuple[str | None, str]:
 def given_in(value: Json, spoken: str | None, depth: int = 0) -> str | None:
     """The answer in what a step gave back; `spoken` is the text of the model."""
     value = understood(value)
-    if depth > MAX_DEPTH or value is None:
-        return None
     if isinstance(value, str):
-        if not value.strip() or is_repr(value):
-            return None
-        return spoken if spoken is not None and _is_cut_from(value, spoken) else value
+        usable = value.strip() and not is_repr(value)
+        return (spoken if spoken is not None and _is_cut_from(value, spoken) else value) if usable else None
+    if depth > MAX_DEPTH or not isinstance(value, dict | list):
+        return None
     messages = messages_of(value)
     if messages:
         last = messages[-1]
         return last.text if last.role == "assistant" and last.text.strip() and not last.calls else None
-    if isinstance(value, dict):
-        for name in _KEYS:
-            inner = value.get(name)
-            if isinstance(inner, str) and inner.strip() and not is_repr(inner):
-                return given_in(inner, spoken, depth + 1)
-    if spoken is not None:
-        same = squeezed(spoken)
-        if any(isinstance(text, str) and squeezed(text) == same for _, text in walk(value)):
-            return spoken
-    if isinstance(value, dict):
-        for name in _WRAPPERS:
-            inner = understood(value.get(name))
-            if isinstance(inner, dict | list) and (given := given_in(inner, spoken, depth + 1)):
-                return given
-        for name in _WEAK_KEYS:
-            inner = value.get(name)
-            if isinstance(inner, str) and inner.strip() and not is_repr(inner):
-                return inner
-    return None
+    named = _named(value, _KEYS)
+    if named is not None:
+        return given_in(named, spoken, depth + 1)
+    if spoken is not None and _holds(value, spoken):
+        return spoken
+    inners = [understood(value.get(name)) for name in _WRAPPERS] if isinstance(value, dict) else []
+    given = (given_in(inner, spoken, depth + 1) for inner in inners if isinstance(inner, dict | list))
+    return next((one for one in given if one), None) or _named(value, _WEAK_KEYS)
+
+
+def _named(value: Json, names: tuple[str, ...]) -> str | None:
+    """The first text under one of the names."""
+    texts = [value.get(name) for name in names] if isinstance(value, dict) else []
+    return next((text for text in texts if isinstance(text, str) and text.strip() and not is_repr(text)), None)
+
+
+def _holds(value: Json, spoken: str) -> bool:
+    same = squeezed(spoken)
+    return any(isinstance(text, str) and squeezed(text) == same for _, text in walk(value))
 
 
 def _field(text: str) -> str:
     """The answer where a model writes several fields: `[[ ## answer ## ]]` and its like."""
-    fields = {match[1].lower(): match[2].strip() for match in _FIELDS.finditer(text)}
+    _, *pieces = _FIELD.split(text)
+    fields = {name.lower(): piece.strip() for name, piece in zip(pieces[::2], pieces[1::2], strict=True)}
     return next((fields[name] for name in _KEYS if fields.get(name)), text)
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from monitor.core.model import TokenUsage
 from monitor.core.trace import Span
-from monitor.ingest.traces.reading.facts import conversation_of, usage_of, user_of
-from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.values import first_text
 from monitor.ingest.traces.assembly.steps import Steps
+from monitor.ingest.traces.reading.facts import conversation_of, usage_of, usage_within, user_of
+from monitor.ingest.traces.reading.kinds import Kind
+from monitor.ingest.traces.reading.step import Step
+from monitor.ingest.traces.reading.values import first_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,26 +48,27 @@ def _first(spans: list[Span], read: Callable[[Span], str | None]) -> str | None:
 
 
 def _usage(steps: Steps) -> TokenUsage | None:
-    """The sum over the model calls. Of calls within calls the outer one counts, of those that share a response id one."""
+    """The sum over the model calls.
+
+    Of calls within calls the outer one counts, of those that share the id of a response the first.
+    """
+    counting = {step.span.span_id: usage for step in steps.of(Kind.MODEL) if (usage := _own_usage(step))}
+    inner = steps.below(set(counting))
     given: list[int] = []
     made: list[int] = []
     responses: set[str] = set()
-    counted: set[str] = set()
-    spans = sorted(
-        (step.span for step in steps.of(Kind.MODEL)), key=lambda s: (steps.trace.depth_of.get(s.span_id, 0), s.span_id)
-    )
-    for span in spans:
-        usage = usage_of(span)
-        response = span.attributes.get("gen_ai.response.id")
-        if usage is None or any(above in counted for above in steps.trace.ancestors(span.span_id)):
+    for span_id, usage in counting.items():
+        response = steps.by_id[span_id].span.attributes.get("gen_ai.response.id")
+        if span_id in inner or (isinstance(response, str) and response in responses):
             continue
-        counted.add(span.span_id)
         if isinstance(response, str) and response:
-            if response in responses:
-                continue
             responses.add(response)
         given += [usage.input] if usage.input is not None else []
         made += [usage.output] if usage.output is not None else []
     if not given and not made:
         return None
     return TokenUsage(input=sum(given) if given else None, output=sum(made) if made else None)
+
+
+def _own_usage(step: Step) -> TokenUsage | None:
+    return usage_of(step.span) or usage_within(step.output)

@@ -6,11 +6,11 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.reading.documents import squeezed
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import last_of
 from monitor.ingest.traces.reading.step import Step
-from monitor.ingest.traces.assembly.steps import Steps
 
 _LATE = 1_000_000_000  # nanoseconds by which the repeat of a streamed call may end after the other trace
 
@@ -18,9 +18,10 @@ _LATE = 1_000_000_000  # nanoseconds by which the repeat of a streamed call may 
 def doubles(traces: Sequence[Steps]) -> Mapping[str, str]:
     """The id of the trace that each double repeats: a larger one, within whose time the same call was made.
 
-    Of two that consist of the same call alone, told by the id of its response, the one that started later is the double.
+    Of two that consist of the same call alone, told by the id of its response, the later one is the double.
     """
-    alone, larger = [], []
+    alone: list[Steps] = []
+    larger: list[Steps] = []
     for steps in traces:
         only_calls = steps.models and all(step.kind is Kind.MODEL for step in steps.by_id.values())
         (alone if only_calls else larger).append(steps)
@@ -42,7 +43,7 @@ def doubles(traces: Sequence[Steps]) -> Mapping[str, str]:
 
 
 def _times(larger: Sequence[Steps], wanted: set[str]) -> Mapping[str, Sequence[tuple[int, int, str]]]:
-    """For each key the traces with such a call, in the order of their start: start, the latest end so far, and whose."""
+    """For each key the traces with such a call by their start: the start, the latest end so far, and whose it is."""
     found: dict[str, set[tuple[int, int, str]]] = defaultdict(set)
     for steps in larger if wanted else ():
         for step in steps.of(Kind.MODEL):

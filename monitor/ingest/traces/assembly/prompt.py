@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice, zip_longest
 
+from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import messages_of
 from monitor.ingest.traces.reading.values import understood
-from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.turn import TurnDocument
 
 HEADING = re.compile(
-    r"^.{0,80}\b(?:context|documents?|sources?|passages?|snippets?|search results)\b[^\n]{0,60}:\s*$", re.I | re.M
+    r"^.{0,80}\b(?:context|documents?|sources?|passages?|snippets?|search results)\b[^\n]{0,60}:\s*$",
+    re.IGNORECASE | re.MULTILINE,
 )
-_TAGGED = re.compile(r"<(document|doc|context|passage|source|chunk)\b[^>]*>\s*(.*?)\s*</\1>", re.I | re.S)
+_TAG = re.compile(r"<(document|doc|context|passage|source|chunk)\b[^<>]{0,300}>", re.IGNORECASE)
 _RULES = ("\n\n", "\n---\n", "\n\n---\n\n", "\n-----\n", "\n***\n", "\n")
-_FENCE = re.compile(r"^-{3,}$", re.M)
+# what is looked through: longer prompts hold more than documents
+_MOST_DOCUMENTS, _MOST_BLOCKS, _MOST_CHARS = 100, 50, 500_000
+_FENCE = re.compile(r"^-{3,}$", re.MULTILINE)
 
 
 def with_prompt_texts(documents: Sequence[TurnDocument], steps: Steps) -> list[TurnDocument]:
@@ -25,7 +29,11 @@ def with_prompt_texts(documents: Sequence[TurnDocument], steps: Steps) -> list[T
     missing = [document for document in documents if document.text is None]
     if not missing:
         return list(documents)
-    for block in _blocks(steps):
+    if len(documents) > _MOST_DOCUMENTS:
+        return list(documents)
+    for block in islice(_blocks(steps), _MOST_BLOCKS):
+        if len(block) > _MOST_CHARS:
+            continue
         pieces = _by_id(block, documents) or _pieces(block, len(documents))
         if pieces is not None:
             return [
@@ -40,13 +48,10 @@ def _blocks(steps: Steps) -> Iterator[str]:
     final = steps.final
     if final is None:
         return
-    for name, value in final.span.attributes.items():
-        if name.startswith("gen_ai.prompt.variable.") and isinstance(value, str):
-            yield value
     variables = understood(final.span.attributes.get("llm.prompt_template.variables"))
-    for value in variables.values() if isinstance(variables, dict) else ():
-        if isinstance(value, str):
-            yield value
+    named = [v for name, v in final.span.attributes.items() if name.startswith("gen_ai.prompt.variable.")]
+    named += variables.values() if isinstance(variables, dict) else ()
+    yield from (value for value in named if isinstance(value, str))
     last = max((i for i, message in enumerate(final.said) if message.role == "user"), default=-1)
     tools = [message.text for message in final.said[last + 1 :] if message.role == "tool"]
     for step in steps.topmost(Kind.TOOL):
@@ -82,8 +87,19 @@ def _by_id(block: str, documents: Sequence[TurnDocument]) -> list[str] | None:
     return pieces if all(pieces) else None
 
 
+def _tagged(block: str) -> list[str]:
+    """The texts within tags, as `<document>…</document>`."""
+    opened = list(_TAG.finditer(block))
+    pieces = []
+    for match, after in zip_longest(opened, opened[1:]):
+        text, closed, _ = block[match.end() : after.start() if after else len(block)].partition(f"</{match[1]}>")
+        if closed:
+            pieces.append(text.strip())
+    return pieces
+
+
 def _pieces(block: str, wanted: int) -> list[str] | None:
-    tagged = [match[2] for match in _TAGGED.finditer(block)]
+    tagged = _tagged(block)
     if len(tagged) == wanted and all(tagged):
         return tagged
     text = block.strip()

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 
 from monitor.core.model import Json
+from monitor.ingest.traces.assembly.prompt import HEADING
+from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.reading.documents import squeezed
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import last_of, messages_of
 from monitor.ingest.traces.reading.step import Step
 from monitor.ingest.traces.reading.values import MAX_DEPTH, is_cut, is_repr, understood, walk
-from monitor.ingest.traces.assembly.prompt import HEADING
-from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.turn import TurnDocument
 
 _KEYS = (
@@ -22,7 +22,8 @@ _KEYS = (
 _WRAPPERS = ("inputs", "input", "data", "kwargs", "args", "state", "message", "body", "payload", "request")
 _HEAD = 60  # characters of a document that are looked for
 _MOST_COMPARED = 50
-_MARKED = re.compile(r"^[ \t*#]*(?:user )?(?:question|query)[ \t*]*:[ \t*]*(.+?)[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_LEAST_CHARS = 4  # of a text that is looked for in a prompt: shorter ones are codes
+_MARKED = re.compile(r"^[ \t*#]*(?:user )?(?:question|query)[ \t*]*:[ \t*]*(.+)$", re.IGNORECASE | re.MULTILINE)
 
 
 def question_of(steps: Steps, documents: Sequence[TurnDocument]) -> str | None:
@@ -35,7 +36,18 @@ def question_of(steps: Steps, documents: Sequence[TurnDocument]) -> str | None:
         asked = _asked(step, heard or "")
         if asked is not None and not (rendered and asked == heard):
             return asked
-    return _within_prompt(heard, steps) if heard is not None and rendered else heard
+    if heard is None:
+        return _only_query(steps)
+    return _within_prompt(heard, steps) if rendered else heard
+
+
+def _only_query(steps: Steps) -> str | None:
+    """What was looked up, where a limit cut the prompt: with one model call, nothing can have reworded it."""
+    prompt_is_cut = steps.final is not None and steps.final.prompt_is_cut
+    if not prompt_is_cut or len(steps.of(Kind.MODEL, Kind.TOOL)) > 1:
+        return None
+    queries = {query for step in steps.of(Kind.RETRIEVER) if (query := asked_in(step.input, ""))}
+    return queries.pop() if len(queries) == 1 else None
 
 
 def _asked(step: Step, heard: str) -> str | None:
@@ -57,12 +69,12 @@ def _is_rendered(heard: str, documents: Sequence[TurnDocument]) -> bool:
 
 def _within_prompt(heard: str, steps: Steps) -> str:
     """The question in a prompt: the only query of the retrievers, or the only line that is marked as question."""
-    queries = {query for step in steps.of(Kind.RETRIEVER, Kind.RERANKER) if (query := asked_in(_query(step), heard))}
-    within = [query for query in queries if query in heard and query != heard]
-    if len(within) == 1 and len(queries) == 1:
-        return within[0]
+    asked = {asked_in(_query(step), heard) for step in steps.of(Kind.RETRIEVER, Kind.RERANKER)}
+    queries = [query for query in asked if query]
+    if len(queries) == 1 and queries[0] in heard:
+        return queries[0]
     marked = _MARKED.findall(heard)
-    return str(marked[0]) if len(marked) == 1 else heard
+    return str(marked[0]).strip() if len(marked) == 1 else heard
 
 
 def asked_in(value: Json, heard: str, depth: int = 0) -> str | None:
@@ -71,26 +83,23 @@ def asked_in(value: Json, heard: str, depth: int = 0) -> str | None:
     if depth > MAX_DEPTH or value is None:
         return None
     if isinstance(value, str):
-        return None if not value.strip() or is_repr(value) else value
+        return value if value.strip() and not is_repr(value) else None
     if isinstance(value, list):
         return _asked_in_list(value, heard, depth)
-    if not isinstance(value, dict):
-        return None
+    return _asked_in_object(value, heard, depth) if isinstance(value, dict) else None
+
+
+def _asked_in_object(value: dict[str, Json], heard: str, depth: int) -> str | None:
     for name in _KEYS:
         inner = value.get(name)
-        if isinstance(inner, str) and inner.strip() and not is_repr(inner):
-            read = understood(inner)
-            return inner if isinstance(read, str) else asked_in(read, heard, depth + 1)
-        if isinstance(inner, dict) and (asked := asked_in(inner, heard, depth + 1)):
+        if isinstance(inner, str | dict) and (asked := asked_in(inner, heard, depth + 1)):
             return asked
     spoken = last_of(messages_of(value), "user")
     if spoken is not None:
         return spoken.text or None
-    for name in _WRAPPERS:
-        inner = understood(value.get(name))
-        if isinstance(inner, dict | list) and inner and (asked := asked_in(inner, heard, depth + 1)):
-            return asked
-    return _of_parts(value, heard, depth)
+    inners = (understood(value.get(name)) for name in _WRAPPERS)
+    asked_within = (asked_in(inner, heard, depth + 1) for inner in inners if isinstance(inner, dict | list))
+    return next((asked for asked in asked_within if asked), None) or _of_parts(value, heard, depth)
 
 
 def _asked_in_list(value: list[Json], heard: str, depth: int) -> str | None:
@@ -117,7 +126,11 @@ def _fitting(texts: Sequence[str], heard: str) -> str | None:
     """The text that the model heard, as a whole or within its prompt: the last of several there."""
     if heard in texts:
         return heard
-    within = [(heard.rfind(text), len(text), text) for text in texts if len(text) > 3 and text in heard]
+    within = [
+        (heard.rfind(text), len(text), text)
+        for text in texts[:_MOST_COMPARED]
+        if len(text) >= _LEAST_CHARS and text in heard
+    ]
     return max(within)[2] if within else None
 
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 
 from monitor.core.model import Json
+from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.reading.documents import completed, documents_of, merged, squeezed
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import messages_of, text_of
 from monitor.ingest.traces.reading.step import Step
 from monitor.ingest.traces.reading.values import is_redacted, is_repr, rescued
-from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.turn import TurnDocument
 
 _HANDOFF = re.compile(r"(?:transfer|hand_?off|delegate)_?(?:to|back)?", re.IGNORECASE)
@@ -19,13 +19,13 @@ _MOST_COMPARED = 200  # documents that are looked for in the text of a tool
 
 
 def documents_of_turn(steps: Steps) -> list[TurnDocument] | None:
-    """The documents in the order in which they were found; None if the trace shows no retrieval, or not what it gave."""
+    """The documents in their order; None if the trace shows no retrieval, or not what it gave."""
     found = _reranked(steps)
     if found is None:
         found = _retrieved(steps)
+    if _is_hidden(steps):
+        return [d for d in found or () if d.id is not None or d.text is not None] or None
     if found is not None:
-        if any(step.hides_documents for step in steps.of(Kind.RETRIEVER, Kind.RERANKER)):
-            return found
         if any(d.id is None or d.text is None or d.score is None for d in found):
             inner = [step.documents or () for step in steps.of(Kind.RETRIEVER, Kind.RERANKER)]
             found = completed(found, merged(inner))
@@ -33,6 +33,15 @@ def documents_of_turn(steps: Steps) -> list[TurnDocument] | None:
             found = completed(found, steps.known_documents)
         return found
     return _from_tools(steps) or _from_messages(steps) or list(steps.known_documents) or None
+
+
+def _is_hidden(steps: Steps) -> bool:
+    """Whether what was found is redacted where it was found: then it is not read from where it leaks."""
+    found_by = steps.of(Kind.RETRIEVER, Kind.RERANKER)
+    if any(step.hides_documents for step in found_by):
+        return True
+    silent = not any(step.documents for step in found_by)
+    return silent and any(is_redacted(step.output) for step in (*found_by, *steps.of(Kind.TOOL)))
 
 
 def retrieves(steps: Steps) -> bool:
@@ -63,16 +72,15 @@ def _retrieved(steps: Steps) -> list[TurnDocument] | None:
         else:
             silent.add(step.span.span_id)
     if silent:
-        for step in steps.of(Kind.RETRIEVER):
-            over = next((a for a in steps.trace.ancestors(step.span.span_id) if a in silent), None)
-            if over is not None and step.documents is not None:
-                lists.append(step.documents)
+        inner = steps.below(silent)
+        found = [s.documents for s in steps.of(Kind.RETRIEVER) if s.span.span_id in inner]
+        lists += [documents for documents in found if documents is not None]
     return merged(lists) if lists else None
 
 
 def _with_dropped(step: Step, documents: Sequence[TurnDocument], steps: Steps) -> Sequence[TurnDocument]:
-    """The documents of a retriever that lost attributes to a limit, with the lost ones where a chain holds them all."""
-    if not step.span.dropped_attributes:
+    """The documents of a retriever that lost some to a limit, with the lost ones where a chain holds them all."""
+    if not step.loses_documents:
         return documents
     others = steps.known_documents
     texts = {squeezed(d.text) for d in others if d.text}

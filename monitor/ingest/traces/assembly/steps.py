@@ -57,7 +57,7 @@ class Steps:
 
     @cached_property
     def around(self) -> Sequence[Step]:
-        """The chains around the final call, and those without a parent, from the outermost: they tell the turn's texts."""
+        """The chains around the final call, and those without a parent, from the outermost on."""
         if self.final is None:
             return ()
         above: list[Step] = []
@@ -94,6 +94,15 @@ class Steps:
                 within.add(span_id)
                 found.append(step)
         return sorted(found, key=lambda s: (s.span.started, s.span.span_id))
+
+    def below(self, chosen: set[str]) -> set[str]:
+        """The ids of all spans that are within one of the chosen."""
+        found: set[str] = set()
+        for span_id in self.trace.depth_of:  # parents come before their children
+            parent_id = self.trace.parent_of[span_id]
+            if parent_id in chosen or parent_id in found:
+                found.add(span_id)
+        return found
 
     def _depth(self, step: Step) -> int:
         return self.trace.depth_of.get(step.span.span_id, 0)

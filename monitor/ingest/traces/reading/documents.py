@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from monitor.core.model import Json
-from monitor.ingest.traces.reading.values import MAX_DEPTH, MAX_VALUES, first_text, is_redacted, rescued
+from monitor.ingest.traces.reading.values import MAX_DEPTH, MAX_VALUES, first_text, is_redacted, rescued, understood
 from monitor.ingest.traces.turn import TurnDocument
 
 _TEXTS = (
@@ -28,11 +28,17 @@ _SCORES = ("score", "_score", "relevance_score", "relevanceScore", "similarity",
 _METADATA = ("metadata", "meta", "payload", "properties", "attributes")
 _SOURCES = ("source", "url", "uri", "doc_uri", "link", "filename", "file_name", "title", "path")
 _ROLES = ("role", "_role", "tool_calls", "tool_call_id", "finish_reason", "additional_kwargs")
+_MOST_SHOWN = 50_000  # characters of documents as Python shows them
+MAX_DOCUMENTS = 2_000  # of one attribute
+_FEW = 4  # members of an object that is nothing but an id with a score, or a list
 _WRAPPERS = ("node", "document", "doc", "_source", "source_node")
+_SIGNS = frozenset({*_TEXTS, *_IDS, *_METADATA, *_WRAPPERS, "lc"})
 _NOT_DOCUMENTS = frozenset(
     {"human", "ai", "system", "tool", "function", "tool_call", "function_call", "AIMessageChunk"}
 )
-_SHOWN = re.compile(r"\bid_?=['\"]?(?P<id>[^,'\")\s]+)['\"]?.*?\bscore[=:] ?(?P<score>-?[\d.]+(?:e-?\d+)?)", re.DOTALL)
+_SHOWN = re.compile(
+    r"\bid_?=['\"]?(?P<id>[^,'\")\s]+)['\"]?.{0,500}?\bscore[=:] ?(?P<score>-?[\d.]+(?:e-?\d+)?)", re.DOTALL
+)
 
 
 def documents_of(value: Json, *, bare: bool = False) -> list[TurnDocument] | None:
@@ -40,13 +46,12 @@ def documents_of(value: Json, *, bare: bool = False) -> list[TurnDocument] | Non
 
     `bare` is for what only documents can stand in, the output of a retriever: there strings and ids alone count too.
     """
-    value = rescued(value)
     found: list[TurnDocument] = []
     budget = [MAX_VALUES]
-    _gather(value, found, budget, bare, 0)
+    _gather(rescued(value), found, budget, bare=bare, depth=0)
     if found:
         return found
-    return [] if bare and _is_empty(value) else None
+    return [] if bare and _is_empty(understood(value)) else None
 
 
 def merged(lists: Iterable[Iterable[TurnDocument]]) -> list[TurnDocument]:
@@ -104,17 +109,17 @@ def _completed(document: TurnDocument, other: TurnDocument) -> TurnDocument:
     )
 
 
-def _gather(value: Json, found: list[TurnDocument], budget: list[int], bare: bool, depth: int) -> None:  # noqa: FBT001
+def _gather(value: Json, found: list[TurnDocument], budget: list[int], *, bare: bool, depth: int) -> None:
     budget[0] -= 1
-    if depth > MAX_DEPTH or budget[0] < 0:
+    if depth > MAX_DEPTH or budget[0] < 0 or len(found) >= MAX_DOCUMENTS:
         return
     if isinstance(value, str):
-        _from_text(value, found, budget, bare, depth)
+        _from_text(value, found, budget, bare=bare, depth=depth)
     elif isinstance(value, list):
         for item in value:
-            _gather(item, found, budget, bare, depth + 1)
+            _gather(item, found, budget, bare=bare, depth=depth + 1)
     elif isinstance(value, dict):
-        document = _document(value, bare=bare)
+        document = None if _SIGNS.isdisjoint(value) else _document(value, bare=bare)
         if document is not None:
             found.append(document)
             return
@@ -127,15 +132,15 @@ def _gather(value: Json, found: list[TurnDocument], budget: list[int], bare: boo
                 _gather(item, found, budget, bare=bare and isinstance(item, list), depth=depth + 1)
 
 
-def _from_text(text: str, found: list[TurnDocument], budget: list[int], bare: bool, depth: int) -> None:  # noqa: FBT001
+def _from_text(text: str, found: list[TurnDocument], budget: list[int], *, bare: bool, depth: int) -> None:
     read = rescued(text)
     if not isinstance(read, str):
-        _gather(read, found, budget, bare, depth + 1)
+        _gather(read, found, budget, bare=bare, depth=depth + 1)
         return
-    shown = _SHOWN.search(text) if "id" in text[:200] and "score" in text else None
-    if shown and text.lstrip("<").startswith(("NodeWithScore(", "Document(", "[NodeWithScore(")):
-        for one in _SHOWN.finditer(text):
-            found.append(TurnDocument(id=one["id"], text=None, score=_score(one["score"])))
+    is_shown = text.lstrip("<[").startswith(("NodeWithScore(", "Document("))
+    shown = list(_SHOWN.finditer(text[:_MOST_SHOWN])) if is_shown else []
+    if shown:
+        found += [TurnDocument(id=one["id"], text=None, score=_score(one["score"])) for one in shown]
     elif bare and text.strip():
         found.append(TurnDocument(id=None, text=None if is_redacted(text) else text))
 
@@ -162,7 +167,7 @@ def _document(value: Mapping[str, Json], *, bare: bool) -> TurnDocument | None:
         text = _text(metadata)
     named = own_id is not None or score is not None or bool(metadata) or any(value.get(n) for n in _SOURCES)
     if text is None:
-        if not (bare and own_id is not None and len(value) <= 4 and ("score" in value or len(value) == 1)):
+        if not (bare and own_id is not None and len(value) <= _FEW and ("score" in value or len(value) == 1)):
             return None
     elif not (named or "page_content" in value):
         return None
@@ -218,5 +223,5 @@ def _score(value: Json) -> float | None:
 
 def _is_empty(value: Json) -> bool:
     return value in ([], {"documents": []}) or (
-        isinstance(value, dict) and len(value) <= 3 and any(item == [] for item in value.values())
+        isinstance(value, dict) and len(value) <= _FEW and any(item == [] for item in value.values())
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from monitor.core.model import Json, TokenUsage
 from monitor.core.trace import Span
-from monitor.ingest.traces.reading.values import first_text, is_redacted, understood
+from monitor.ingest.traces.reading.values import first_text, is_redacted, understood, walk
 
 _CONVERSATIONS = (
     "session.id", "gen_ai.conversation.id", "langfuse.session.id", "langfuse.trace.session_id",
@@ -38,6 +38,8 @@ _MADE = (
 _JSON_USAGE = ("langfuse.observation.usage_details", "mlflow.chat.tokenUsage", "langsmith.metadata.usage_metadata")
 _GIVEN_KEYS = ("input_tokens", "prompt_tokens", "input", "promptTokens", "inputTokens")
 _MADE_KEYS = ("output_tokens", "completion_tokens", "output", "completionTokens", "outputTokens")
+_USAGE_KEYS = frozenset({"usage", "token_usage", "usage_metadata"})
+_COUNT_DIGITS = 12
 _MOST = 2**31 - 1
 
 
@@ -56,9 +58,21 @@ def usage_of(span: Span) -> TokenUsage | None:
     given = next((c for name in _GIVEN if (c := _count(a.get(name))) is not None), None)
     made = next((c for name in _MADE if (c := _count(a.get(name))) is not None), None)
     if given is None and made is None:
-        for fields in _json(a, _JSON_USAGE):
-            given = next((c for name in _GIVEN_KEYS if (c := _count(fields.get(name))) is not None), None)
-            made = next((c for name in _MADE_KEYS if (c := _count(fields.get(name))) is not None), None)
+        return next((usage for fields in _json(a, _JSON_USAGE) if (usage := _usage(fields))), None)
+    return TokenUsage(input=given, output=made)
+
+
+def usage_within(output: Json) -> TokenUsage | None:
+    """The tokens that a model's output counts by itself, for spans that count none."""
+    for key, fields in walk(understood(output)):
+        if key in _USAGE_KEYS and isinstance(fields, dict) and (usage := _usage(fields)):
+            return usage
+    return None
+
+
+def _usage(fields: Mapping[str, Json]) -> TokenUsage | None:
+    given = next((c for name in _GIVEN_KEYS if (c := _count(fields.get(name))) is not None), None)
+    made = next((c for name in _MADE_KEYS if (c := _count(fields.get(name))) is not None), None)
     return None if given is None and made is None else TokenUsage(input=given, output=made)
 
 
@@ -77,10 +91,10 @@ def _json(a: Mapping[str, Json], names: tuple[str, ...]) -> Iterator[Mapping[str
 
 
 def _unquoted(value: Json) -> Json:
-    return value[1:-1] if isinstance(value, str) and len(value) > 2 and value[0] == value[-1] == '"' else value
+    return value.strip('"') if isinstance(value, str) and value.startswith('"') and value.endswith('"') else value
 
 
 def _count(value: Json) -> int | None:
-    if isinstance(value, str) and value.isdecimal() and len(value) < 12:
+    if isinstance(value, str) and value.isdecimal() and len(value) < _COUNT_DIGITS:
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST else None

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from pydantic_core import to_json
 
 from monitor.core.model import Json
-from monitor.ingest.traces.reading.values import MAX_DEPTH, understood
+from monitor.ingest.traces.reading.values import MAX_DEPTH, is_cut, understood
 
 _ROLES = {
     "system": "system", "developer": "system", "systemmessage": "system", "systemmessagechunk": "system",
@@ -28,6 +28,10 @@ _CALLS = frozenset({"tool_call", "tool_use", "function_call", "tool-call", "tool
 _RESULTS = frozenset({"tool_call_response", "tool_result", "tool-result", "function_call_output", "function_response"})
 _THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking", "thought"})
 _LISTS = ("messages", "replies", "choices", "generations", "output", "input", "candidates", "contents", "prompt")
+_GIVEN = ("input", "prompt")
+_HOLDERS = ("message", "delta", "data", "kwargs", "update", "content")
+_CONTENTS = ("content", "parts", "_content", "contents", "blocks", "text", "output", "message")
+_MOST_SHOWN = 50_000  # characters of messages as Python shows them
 _SHOWN_ROLE = re.compile(r"role=<\w+\.(\w+): '\w+'>|tool_call_id='")
 _SHOWN_TEXT = re.compile(r"\b(?:text|content)=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 _SPOKEN = re.compile(r"(assistant|user|system|tool): ?", re.IGNORECASE)
@@ -46,28 +50,29 @@ class ChatMessage:
 
 def messages_of(value: Json, role: str = "", depth: int = 0) -> list[ChatMessage]:
     """The messages that a value holds, in order; none if it is no chat. `role` is that of texts without one."""
+    found: list[ChatMessage] = []
     if depth > MAX_DEPTH:
-        return []
+        return found
     if isinstance(value, str):
-        return _of_text(value, role, depth)
-    if isinstance(value, list):
-        found = []
+        found = _of_text(value, role, depth)
+    elif isinstance(value, list):
         for item in value:
             found += messages_of(item, role, depth + 1)
-        return found
-    if not isinstance(value, dict):
-        return []
-    one = _message(value, depth)
-    if one:
-        return one
-    for name in ("message", "delta", "data", "kwargs", "update", "content"):
+    elif isinstance(value, dict):
+        found = _message(value, depth) or _within(value, role, depth)
+    return found
+
+
+def _within(value: dict[str, Json], role: str, depth: int) -> list[ChatMessage]:
+    """The messages of the first member of an object that has some."""
+    for name in _HOLDERS:
         inner = value.get(name)
         if isinstance(inner, dict) and (found := messages_of(inner, role, depth + 1)):
             return found
     for name in _LISTS:
-        if isinstance(inner := understood(value.get(name)), list | dict) and (
-            found := messages_of(inner, "" if name in {"input", "prompt"} else role, depth + 1)
-        ):
+        inner = understood(value.get(name))
+        said = "" if name in _GIVEN else role  # a reply is not looked for in what was given
+        if isinstance(inner, list | dict) and (found := messages_of(inner, said, depth + 1)):
             return found
     return []
 
@@ -102,34 +107,30 @@ def as_text(value: Json) -> str:
 
 
 def _message(value: dict[str, Json], depth: int) -> list[ChatMessage]:
+    """The message that an object is, or the results of tools that stand in its parts; nothing if it is none."""
     role = _role(value)
     if role is None:
         return []
-    content = value.get("content")
-    for name in ("parts", "_content", "contents", "blocks", "text", "output", "message"):
-        if content is None:
-            content = value.get(name)
-    if isinstance(inner := value.get("data") or value.get("kwargs"), dict) and content is None:
+    content = next((value[name] for name in _CONTENTS if value.get(name) is not None), None)
+    inner = value.get("data") or value.get("kwargs")
+    if isinstance(inner, dict) and content is None:
         read = messages_of({"role": role, **inner}, role, depth + 1)
         return [replace(m, role=role) if m.role != "tool" else m for m in read]
-    calls = any(value.get(name) for name in ("tool_calls", "function_call", "toolCalls")) or any(
-        value.get(name) for name in ("invalid_tool_calls",)
-    )
-    extra = value.get("additional_kwargs")
-    calls = calls or (isinstance(extra, dict) and bool(extra.get("tool_calls")))
-    name = value.get("name")
-    parts = content if isinstance(content, list) else []
-    results = [part for part in parts if isinstance(part, dict) and _is_result(part)]
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    results = [_result(part) for part in parts if _is_result(part)]
     if results:
-        return [_result(part) for part in results] + [
-            ChatMessage(role, text)
-            for text in [text_of([part for part in parts if part not in results])]
-            if text and role != "tool"
-        ]
-    calls = calls or any(isinstance(part, dict) and _is_call(part) for part in parts)
-    raw = content if role == "tool" else None
-    text = text_of(content) or (as_text(content) if role == "tool" and content else "")
-    return [ChatMessage(role, text, calls, name if isinstance(name, str) else "", raw)]
+        others: list[Json] = [part for part in parts if not _is_result(part)]
+        text = text_of(others)
+        return [*results, ChatMessage(role, text)] if text and role != "tool" else results
+    extra = value.get("additional_kwargs")
+    calls = any(value.get(name) for name in ("tool_calls", "function_call", "toolCalls", "invalid_tool_calls"))
+    calls = calls or (isinstance(extra, dict) and bool(extra.get("tool_calls"))) or any(map(_is_call, parts))
+    given = value.get("name")
+    name = given if isinstance(given, str) else ""
+    text = text_of(content)
+    if role == "tool":
+        return [ChatMessage(role, text or as_text(content), calls, name, content)]
+    return [ChatMessage(role, text, calls, name)]
 
 
 def _role(value: dict[str, Json]) -> str | None:
@@ -177,7 +178,7 @@ def _of_text(text: str, role: str, depth: int) -> list[ChatMessage]:
     if not isinstance(read, str):
         return messages_of(read, role, depth + 1)
     shown = _shown(text)
-    if shown:
+    if shown or is_cut(text):
         return shown
     spoken = _SPOKEN.match(text) if role == "assistant" else None
     if spoken and spoken[1].lower() == role:
@@ -187,14 +188,22 @@ def _of_text(text: str, role: str, depth: int) -> list[ChatMessage]:
 
 def _shown(text: str) -> list[ChatMessage]:
     """Messages as Python shows them: `ChatMessage(role=<MessageRole.USER: 'user'>, …, text='…')`."""
+    text = text[:_MOST_SHOWN]
     roles = list(_SHOWN_ROLE.finditer(text)) if "role=<" in text else []
     found = []
     for role, after in zip_longest(roles, roles[1:]):
         if role[1] is None:
             continue
         within = text[role.end() : after.start() if after else len(text)]
-        texts = [str(literal_eval(match[1])) for match in _SHOWN_TEXT.finditer(within) if "\x00" not in match[1]]
+        texts = [_unquoted(match[1]) for match in _SHOWN_TEXT.finditer(within)]
         name = _ROLES.get(role[1].lower())
         if name:
             found.append(ChatMessage(name, "\n".join(texts), "ToolCall" in within or "tool_calls" in within))
     return found
+
+
+def _unquoted(literal: str) -> str:
+    try:
+        return str(literal_eval(literal))
+    except (ValueError, SyntaxError):
+        return literal[1:-1]

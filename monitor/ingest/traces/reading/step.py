@@ -12,7 +12,7 @@ from monitor.core.trace import LogRecord, Span
 from monitor.ingest.traces.reading.documents import completed, documents_of, merged
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import ChatMessage, messages_of, text_of
-from monitor.ingest.traces.reading.values import first_text, is_redacted, understood, walk
+from monitor.ingest.traces.reading.values import first_text, is_cut, is_redacted, rescued, understood, walk
 from monitor.ingest.traces.turn import TurnDocument
 
 _INPUTS = (
@@ -24,7 +24,8 @@ _INPUTS = (
 _OUTPUTS = (
     "output.value", "langfuse.observation.output", "mlflow.spanOutputs", "haystack.component.output",
     "haystack.pipeline.output_data", "traceloop.entity.output", "gen_ai.retrieval.documents",
-    "gen_ai.tool.call.result", "tool_response", "gcp.vertex.agent.tool_response", "ai.response.text", "ai.toolCall.result",
+    "gen_ai.tool.call.result", "tool_response", "gcp.vertex.agent.tool_response", "ai.response.text",
+    "ai.toolCall.result", "ai.response.object",
     "db.vector.query.response.documents", "gen_ai.completion", "langfuse.trace.output", "final_result",
     "gen_ai.task.output", "output",
 )  # fmt: skip
@@ -75,11 +76,17 @@ class Step:
         return found
 
     @cached_property
+    def prompt_is_cut(self) -> bool:
+        """Whether a limit on the length of attributes cut the messages that a model was given."""
+        given = [self.span.attributes.get(name) for name in _IN_MESSAGES]
+        return any(is_cut(value) for value in (*given, self.input))
+
+    @cached_property
     def replied(self) -> Sequence[ChatMessage]:
         """What a model replied: messages of the assistant."""
         found = list(self._series("out")) or self._messages(_OUT_MESSAGES, "assistant") or self._told("out")
         if not found and self.output is not None:
-            found = messages_of(self.output, "assistant")
+            found = messages_of(rescued(self.output), "assistant")
             found = found[-1:] if found and found[-1].role == "assistant" else []
         if self.span.attributes.get("ai.response.toolCalls"):
             found = [*found, ChatMessage("assistant", "", calls=True)]
@@ -101,12 +108,18 @@ class Step:
     def documents(self) -> Sequence[TurnDocument] | None:
         """The documents that a retriever or reranker gave back; None where they are unknown."""
         listed = list(self._listed())
-        output = [] if is_redacted(self.output) else documents_of(self.output, bare=True)
+        output = None if is_redacted(self.output) else documents_of(self.output, bare=True)
         named = documents_of(self.span.attributes.get("gen_ai.retrieval.documents"), bare=True)
         events = list(self._found_by_database())
         if listed or named:
             return completed(listed or named or [], output or [])
         return events or output
+
+    @cached_property
+    def loses_documents(self) -> bool:
+        """Whether a limit on attributes took documents: on their number, or on the length of the output."""
+        listed = any(name.startswith("retrieval.documents.") for name in self.span.attributes)
+        return bool(self.span.dropped_attributes) or (not listed and is_cut(self.output))
 
     @cached_property
     def redacts(self) -> tuple[bool, bool]:
@@ -175,7 +188,9 @@ class Step:
             fields = self._indexed(prefix, within)
             if fields:
                 for number in sorted(fields):
-                    yield from _listed_message(fields[number], "user" if way == "in" else "assistant")
+                    # a limit on the number of attributes drops the first ones, so roles may be missing
+                    role = "assistant" if way == "out" else "" if self.span.dropped_attributes else "user"
+                    yield from _listed_message(fields[number], role)
                 return
 
     def _indexed(self, prefix: str, within: str) -> dict[int, dict[str, Json]]:
@@ -199,7 +214,8 @@ class Step:
                         "metadata": metadata if isinstance(metadata, dict) else {"": ""},
                     }
                 )
-                yield from read or [TurnDocument(id=first_text(one.get("id")), text=None)]
+                if read or one.get("id") is not None:
+                    yield from read or [TurnDocument(id=first_text(one.get("id")), text=None)]
 
     def _found_by_database(self) -> Iterator[TurnDocument]:
         for event in self.span.events:
@@ -210,7 +226,9 @@ class Step:
 
 def _event_message(role: str, body: Json, attributes: Mapping[str, Json]) -> list[ChatMessage]:
     """The message of one event; its fields stand in its body, or in its attributes."""
-    fields = body if isinstance(body, dict) else {"content": body} if body is not None else dict(attributes)
+    fields: Mapping[str, Json] = dict(attributes)
+    if body is not None:
+        fields = body if isinstance(body, dict) else {"content": body}
     if "gen_ai.event.content" in attributes:
         inner = understood(attributes["gen_ai.event.content"])
         fields = inner if isinstance(inner, dict) else {"content": inner}
@@ -222,7 +240,9 @@ def _event_message(role: str, body: Json, attributes: Mapping[str, Json]) -> lis
 
 
 def _listed_message(fields: Mapping[str, Json], role: str) -> list[ChatMessage]:
-    given = first_text(fields.get("role")) or role
+    given = first_text(fields.get("role")) or ("tool" if "tool_call_id" in fields else role)
+    if not given:
+        return []
     content = fields.get("content")
     if content is None:
         texts = [value for name, value in fields.items() if name.endswith((".text", "prompt.text", "completion.text"))]
@@ -231,7 +251,7 @@ def _listed_message(fields: Mapping[str, Json], role: str) -> list[ChatMessage]:
     if isinstance(content, str) and given != "tool":
         content = _parts(content)
     found = messages_of({"role": given, "content": content, "tool_calls": calls, "name": fields.get("name")})
-    return found or [ChatMessage(role, text_of(content), calls)]
+    return found or [ChatMessage(role or "user", text_of(content), calls)]
 
 
 def _parts(text: str) -> Json:

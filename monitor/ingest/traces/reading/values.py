@@ -12,6 +12,7 @@ from monitor.core.model import Json
 
 MAX_DEPTH = 24  # levels that are looked through
 MAX_VALUES = 50_000  # values that are looked through in one attribute
+_MARK_CHARS = 32
 _MAX_LITERAL = 100_000  # characters of a Python literal
 _REPR = re.compile(r"<?[A-Za-z_][\w.]*(?: object(?: at|>)|\((?:\w+=|<|\)|\*))|<[a-z_]+ object")
 _REDACTED = re.compile(r"[\W_]*(?:redacted|masked|scrubbed)[\W_]*", re.IGNORECASE)
@@ -45,7 +46,7 @@ def rescued(value: Json) -> Json:
 
 def is_cut(value: Json) -> bool:
     """Whether a text begins as JSON does, but is none: a limit of the length cut it."""
-    return isinstance(value, str) and value.lstrip().startswith(("{", '["', "[{", "[[")) and understood(value) is value
+    return isinstance(value, str) and value.lstrip().startswith(('{"', '["', "[{", "[[")) and understood(value) is value
 
 
 def is_repr(text: str) -> bool:
@@ -55,7 +56,7 @@ def is_repr(text: str) -> bool:
 
 def is_redacted(value: Json) -> bool:
     """Whether a value says that it was redacted, as `__REDACTED__` or `[REDACTED]`."""
-    return isinstance(value, str) and len(value) <= 32 and _REDACTED.fullmatch(value) is not None
+    return isinstance(value, str) and len(value) <= _MARK_CHARS and _REDACTED.fullmatch(value) is not None
 
 
 def walk(value: Json) -> Iterator[tuple[str, Json]]:
@@ -100,8 +101,4 @@ def _literal(text: str, otherwise: str) -> Json:
 
 
 def _is_plain(value: Json) -> bool:
-    return all(
-        isinstance(item, str | int | float | bool | list | dict | None)
-        and (not isinstance(item, dict) or all(isinstance(key, str) for key in item))
-        for _, item in walk(value)
-    )
+    return all(not isinstance(item, dict) or all(isinstance(key, str) for key in item) for _, item in walk(value))

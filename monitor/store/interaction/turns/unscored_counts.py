@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Engine, func, select
 
 from monitor.core.model import Interaction, Unscored
-from monitor.store.database import limited_read
+from monitor.store.database import limited_read, retriable
 from monitor.store.interaction.rollup import LabelCap, labels_of, minute_of
 from monitor.store.tables.interactions import unscored_minute
 
@@ -57,6 +57,15 @@ def count_unscored(
     if sums:
         with connection.cursor() as cursor:
             cursor.executemany(_COUNT, [(*key, number) for key, number in sorted(sums.items())])
+
+
+def unscored_totals(engine: Engine) -> dict[Unscored, int]:
+    """How many turns were stored without scores, by reason, the most frequent first; may raise `Retriable`."""
+    number = func.sum(_u.turns)
+    query = select(_u.reason, number).where(_u.reason.in_(list(Unscored))).group_by(_u.reason).having(number > 0)
+    with retriable(), engine.connect() as connection:
+        rows = connection.execute(query.order_by(number.desc(), _u.reason)).all()
+    return {Unscored(reason): int(turns) for reason, turns in rows}
 
 
 def unscored_shares(
