@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Event
 
+from monitor.app.background.collecting import collecting, finish
 from monitor.core.trace import Collected
 from monitor.store.collect.limits import TraceLimits
 from monitor.store.collect.store import CollectStore
@@ -38,3 +40,11 @@ def a_turn(trace_id, *, question="When do you open?", answer="At nine.", **more)
 
 def collected(*spans, app=None, events=()):
     return Collected(received_at=clock(), app=app, spans=spans, events=events)
+
+
+def stored(application, *traces):
+    """Stores what waits; returns the ledger of that."""
+    stop = Event()
+    with collecting(application, stop, lambda _batch, _tally: None) as flow:
+        finish(application, traces, stop)
+    return flow.tally

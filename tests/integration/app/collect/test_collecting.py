@@ -4,38 +4,14 @@ from __future__ import annotations
 
 from threading import Event
 
-import pytest
-
 from monitor.app.background.collecting import collecting, finish
-from monitor.app.wiring.application import Application
 from monitor.core.message import Message, Position
-from monitor.core.settings.load import load_settings
 from monitor.store.ledger.ledger import Ledger
 from tests.factories.answers import clock
-from tests.rig.store.keys import give_key
-from tests.rig.store.traces import a_turn, collected
+from tests.rig.store.traces import a_turn, collected, stored
 
 A, B = "a" * 32, "b" * 32
 STORED = "SELECT app, id, question, answer, environment FROM interaction ORDER BY app, id"
-
-
-@pytest.fixture
-def application(database, tmp_path, monkeypatch):
-    give_key(tmp_path / "state")
-    monkeypatch.setenv("MONITOR_DATABASE_URL", database)
-    monkeypatch.setenv("MONITOR_EMBEDDING__PROVIDER", "hash")
-    monkeypatch.setenv("MONITOR_REDACTION__KINDS", '["e-mail"]')
-    with Application(load_settings(), now=clock) as application:
-        application.prepare()
-        yield application
-
-
-def stored(application, *traces):
-    """Stores what waits; returns the ledger of that."""
-    stop = Event()
-    with collecting(application, stop, lambda _batch, _tally: None) as flow:
-        finish(application, traces, stop)
-    return flow.tally
 
 
 def message(value, place=0, *headers):
@@ -75,7 +51,7 @@ def test_events_belong_to_the_app_of_the_token_and_wait_without_personal_data(ap
     dead = application.collecting.intake.events(
         [message(event, place, ("monitor-app", b"forged")) for place, event in enumerate(events)], app="shop"
     )
-    assert [(letter.message.position.offset, letter.path) for letter in dead] == [(2, "question")]
+    assert [(letter.message.position.offset, letter.path) for letter in dead] == [(2, "$")]
     assert not any(b"jane" in value for (value,) in rows("SELECT value FROM inbox"))
     assert stored(application).received == 2
     assert rows("SELECT app, id, question FROM interaction ORDER BY id") == [
@@ -85,11 +61,9 @@ def test_events_belong_to_the_app_of_the_token_and_wait_without_personal_data(ap
 
 
 def test_the_app_is_that_of_the_service_where_no_token_says(application, rows):
-    named = [span for span in a_turn(A)]
-    application.collecting.intake.spans(collected(*a_turn(B)))
-    stored(application, ("", B))
-    assert rows("SELECT app FROM interaction") == [("default",)]
-    assert named
+    application.collecting.intake.spans(collected(*a_turn(A, resource={"service.name": "kettles"}), *a_turn(B)))
+    stored(application, ("", A), ("", B))
+    assert rows("SELECT app, id FROM interaction ORDER BY id") == [("kettles", A), ("default", B)]
 
 
 def test_one_process_reads_the_inbox_and_another_takes_over(application, rows):

@@ -16,9 +16,11 @@ MAIL, CARD = "jane@example.com", 4111111111111111
 
 
 def redacted(**attributes):
-    [found] = TraceRedactor(redactor([PersonalData.E_MAIL, PersonalData.CARD])).collected(
-        collected(span(1, name=f"to {MAIL}", **attributes))
-    ).spans
+    [found] = (
+        TraceRedactor(redactor([PersonalData.E_MAIL, PersonalData.CARD]))
+        .collected(collected(span(1, name=f"to {MAIL}", **attributes)))
+        .spans
+    )
     return found
 
 
@@ -54,7 +56,7 @@ def test_what_only_looks_like_json_is_a_text(text):
 
 
 def test_numbers_lists_and_log_records_are_looked_at_too():
-    assert redacted(number=CARD, many=[MAIL, 2]).attributes == {"number": "[card]", "many": ["[e-mail]", 2]}
+    assert redacted(paid_with=CARD, many=[MAIL, 2]).attributes == {"paid_with": "[card]", "many": ["[e-mail]", 2]}
     given = collected()
     given = type(given)(received_at=given.received_at, logs=(log(1, "said", {"text": MAIL}),))
     [after] = TraceRedactor(redactor([PersonalData.E_MAIL])).collected(given).logs
@@ -63,5 +65,7 @@ def test_numbers_lists_and_log_records_are_looked_at_too():
 
 def test_an_event_keeps_its_id():
     event = json.dumps({"id": str(CARD), "answer": f"{MAIL} {CARD}"}).encode()
-    [after] = TraceRedactor(redactor([PersonalData.E_MAIL, PersonalData.CARD])).collected(collected(events=[event])).events
+    [after] = (
+        TraceRedactor(redactor([PersonalData.E_MAIL, PersonalData.CARD])).collected(collected(events=[event])).events
+    )
     assert json.loads(after) == {"id": str(CARD), "answer": "[e-mail] [card]"}
