@@ -4,8 +4,8 @@
 
 Two exporters of OpenTelemetry's Python SDK, one over HTTP and one over gRPC, send turns span by span, and try again as
 they do by default. Meanwhile the process that receives, and every fourth time assembles and stores too, is killed
-(SIGKILL) at random moments, 100 times in the long form, and started again. At the end every span that was acknowledged must be kept exactly once, every
-trace must have given exactly one interaction, and the ledger must balance, recounted.
+(SIGKILL) at random moments, 100 times in the long form, and started again. At the end every span that was acknowledged
+must be kept exactly once, every trace must have given exactly one interaction, and the ledger must balance, recounted.
 """
 
 from __future__ import annotations

@@ -9,29 +9,37 @@ from datetime import timedelta
 
 from typing_extensions import override
 
+from monitor.alert.receivers import receivers
 from monitor.alert.rules.file import DEFAULT_RULES, read_rules
 from monitor.alert.rules.version import SHIPPED, name_of
 from monitor.app.reference import State, listed
 from monitor.app.wiring.application import Application, utc_now
+from monitor.app.wiring.export import destinations
+from monitor.app.wiring.lookup import sources
 from monitor.app.wiring.models import chat_model
 from monitor.app.wiring.prices import prices_of
 from monitor.assess.complete.sidecar import PROMPTS
+from monitor.assess.judge.registry import metrics
 from monitor.assess.llm.exchange import Block, Purpose, Request, Reservation, Spend
 from monitor.assess.ports import Budget
 from monitor.core.errors import Fatal, MonitorError
-from monitor.core.model import Unscored
+from monitor.core.model import SENDING, Unscored
+from monitor.core.plugins import GROUPS, announced
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_WORDS
 from monitor.core.settings.load import Settings, unknown_names
+from monitor.ingest.dialects import dialects
 from monitor.store.audit.proofs import Proofs
 from monitor.store.database import retriable
 from monitor.store.interaction.turns.unscored_counts import unscored_shares
 from monitor.store.migrate import schema_state
+from monitor.store.pending.queue import PendingQueue
 from monitor.store.reference.references import ReferenceStore
 
 _NAMED = 5  # apps of a finding
 _TOO_MANY = 0.1  # share of an app's turns without texts that a switch would bring
 _SWITCHED_OFF = (Unscored.CONTENT_NOT_CAPTURED, Unscored.NO_DOCUMENT_TEXT)
 _SEALED_WITHIN = 600.0  # seconds; rows that wait longer are not being sealed
+NO_DOCUMENT = "monitor-doctor"  # an id that a look-up may be asked for
 PROBE = "Is the support line open on Sundays?"
 
 
@@ -76,6 +84,17 @@ def _settings(_: Application) -> str:
     if slips:
         raise Fatal(f"not settings of monitor: {', '.join(slips)}")
     return "every MONITOR_… variable is a setting"
+
+
+def _plugins(_: Application) -> str:
+    for load in (dialects, receivers, metrics):
+        load()
+    added = [
+        f"{group.rpartition('.')[2].removesuffix('s')} {name} of {package}"
+        for group in GROUPS
+        for name, package in announced(group)
+    ]
+    return ", ".join(added) or "no installed package adds anything"
 
 
 def _database(application: Application) -> str:
@@ -134,6 +153,16 @@ def _kafka(application: Application) -> str:
     return f"{', '.join(kafka.bootstrap_servers)}: {', '.join(found) or 'no topic matches the pattern yet'}"
 
 
+def _lookup(application: Application) -> str:
+    """Asks every source for a document that there is not."""
+    found = []
+    for name, source in sources(application.settings.lookup).items():
+        with closing(source):
+            source.texts(application.settings.ingest.app, [NO_DOCUMENT])
+        found.append(f"{name}: {source.describe()} answers")
+    return "; ".join(found) or "not set: texts that a trace does not hold stay unknown, see docs/operate/lookup.md"
+
+
 def _language_models(application: Application) -> str:
     settings = application.settings
     found = []
@@ -167,6 +196,27 @@ def _asked(settings: Settings, purpose: Purpose) -> str:
         reply = model.ask(Request(prompt=PROMPTS["explain"], blocks=tuple(blocks)))
     hint = ", after a repair; MONITOR_LLM__STRUCTURE=json_object would save calls" if reply.repaired else ""
     return f"{model.model} answers in the requested form{hint}"
+
+
+def _export(application: Application) -> str:
+    found, problems = list[str](), list[str]()
+    for destination in destinations(application.settings):
+        with closing(destination):
+            try:
+                found.append(destination.check())
+            except MonitorError as error:
+                problems.append(str(error))
+    if not found and not problems:
+        return "not used: no MONITOR_EXPORT__… is set"
+    if schema_state(application.engine).startswith("at "):
+        counts = PendingQueue(application.engine).counts(application.now(), *SENDING)
+        if lost := sum(count.given_up for count in counts):
+            why = max(count.last_error or "" for count in counts)
+            problems.append(f"verdicts that were refused and given up: {lost}; {why}")
+        found.append(f"verdicts that wait to be sent: {sum(count.waiting for count in counts)}")
+    if problems:
+        raise Fatal("; ".join([*problems, *found]))
+    return "; ".join(found)
 
 
 def _rules(application: Application) -> str:
@@ -232,6 +282,7 @@ def _turns(application: Application) -> str:
 
 _CHECKS = (
     _Check(name="settings", run=_settings, mended_by="correct or unset them; `monitor settings` lists all settings"),
+    _Check(name="plugins", run=_plugins, mended_by="update or uninstall the package; see docs/develop/extend.md"),
     _Check(
         name="database",
         run=_database,
@@ -264,8 +315,14 @@ _CHECKS = (
     _Check(
         name="prices", run=_prices, mended_by="correct the file that MONITOR_PRICES names; see docs/operate/cost.md"
     ),
+    _Check(name="document look-up", run=_lookup, mended_by="see docs/operate/lookup.md"),
     _Check(name="language models", run=_language_models, mended_by="see docs/quality/language-models.md"),
     _Check(name="receivers", run=_receivers, mended_by="see docs/on-call/receivers.md"),
+    _Check(
+        name="verdicts out",
+        run=_export,
+        mended_by="check MONITOR_EXPORT__…, see docs/operate/export.md; `monitor pending list` shows what waits",
+    ),
     _Check(
         name="alert rules",
         run=_rules,

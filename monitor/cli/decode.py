@@ -13,7 +13,7 @@ from rich.console import Console, Group
 from rich.panel import Panel
 from rich.text import Text
 
-from monitor.cli.terminal import AppOfEvents, Dialect, plural
+from monitor.cli.terminal import AppOfEvents, Dialect, Map, plural
 from monitor.core.model import Unscored
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_OF_ONE
 from monitor.core.text.plain import readable
@@ -30,10 +30,13 @@ _PAGE = "docs/start/traces.md"
 def decode(
     files: Annotated[
         list[Path],
-        typer.Argument(help="Events or traces: JSON Lines, OTLP bodies, the Collector's files; - is standard input."),
+        typer.Argument(
+            help="Events or traces: JSON Lines, OTLP bodies, the Collector's files, CSV; - is standard input."
+        ),
     ],
     *,
     dialect: Dialect = None,
+    places: Map = None,
     app_name: AppOfEvents = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a native event a line.")] = False,
 ) -> None:
@@ -44,10 +47,13 @@ def decode(
     from monitor.app.decode import decode_files
     from monitor.app.wiring.application import utc_now
     from monitor.core.settings.load import load_settings
+    from monitor.ingest.mapping import event_map
 
     settings = load_settings()
-    chosen = dialect or settings.ingest.dialect
-    reading = decode_files(files, dialect=chosen, app=app_name or settings.ingest.app, now=utc_now)
+    read_by = event_map(places or ())
+    chosen = dialect or (None if read_by else settings.ingest.dialect)
+    app = app_name or settings.ingest.app
+    reading = decode_files(files, dialect=chosen, app=app, event_map=read_by, now=utc_now)
     if as_json:
         for event in reading.events:
             sys.stdout.write(json.dumps(event, ensure_ascii=False) + "\n")

@@ -18,6 +18,8 @@ from monitor.ingest.kafka.client import connected
 from monitor.ingest.kafka.consumer import KafkaSource
 from monitor.ingest.kafka.dead_letter import DeadLetterGate, DeadLetterLimit, DeadLetterMirror
 from monitor.ingest.kafka.span import Span, bounds, partitions_of
+from monitor.store.collect.inbox import TOPICS
+from monitor.store.interaction.writer import GROUP
 from monitor.store.ledger.offsets import ConsumerGroup
 
 if TYPE_CHECKING:
@@ -98,6 +100,9 @@ class KafkaWiring:
         if bool(kafka.topics) == (kafka.topic_pattern is not None):
             found = "both are set" if kafka.topics else "none is set"
             raise WrongSettings(f"set either MONITOR_KAFKA__TOPICS or MONITOR_KAFKA__TOPIC_PATTERN: {found}")
+        if kafka.group_id == GROUP and (own := set(kafka.topics) & set(TOPICS)):
+            names = " and ".join(sorted(own))
+            raise WrongSettings(f"{names}: the group {GROUP} has topics of its own by that name; set another GROUP_ID")
         servers = ", ".join(kafka.bootstrap_servers)
         log.info("connecting to %s", servers)
         try:

@@ -1,0 +1,80 @@
+"""Spans and events on their way to interactions: kept, assembled, stored and counted, on a real server."""
+
+from __future__ import annotations
+
+from threading import Event
+
+from monitor.app.background.collecting import collecting, finish
+from monitor.core.message import Message, Position
+from monitor.store.ledger.ledger import Ledger
+from tests.factories.answers import clock
+from tests.rig.store.traces import a_turn, collected, stored
+
+A, B = "a" * 32, "b" * 32
+STORED = "SELECT app, id, question, answer, environment FROM interaction ORDER BY app, id"
+
+
+def message(value, place=0, *headers):
+    return Message(
+        value=value,
+        position=Position(topic="http", partition=0, offset=place),
+        received_at=clock(),
+        headers=headers,
+        size=len(value),
+    )
+
+
+def test_a_trace_becomes_an_interaction_and_later_spans_revise_it(application, rows):
+    intake = application.collecting.intake
+    root, *others = reversed(a_turn(A, question="Write to jane@example.com?"))
+    assert intake.spans(collected(*others, app="shop")) == 0
+    assert intake.spans(collected(*others, app="shop")) == 0
+    assert stored(application, ("shop", A)).received == 1
+    intake.spans(collected(root, app="shop"))
+    tally = stored(application, ("shop", A))
+    assert (tally.received, tally.duplicate) == (1, 1)
+    assert rows(STORED) == [("shop", A, "Write to [e-mail]?", "At nine.", "production")]
+    assert rows("SELECT count(*) FROM inbox") == [(0,)], "what is stored is deleted"
+    intake.spans(collected(root, *others, app="shop"))
+    assert stored(application, ("shop", A)).received == 0, "the same turn again is no event"
+    ledger, recounted = Ledger(application.engine).read(recount=True)
+    assert all(row.balanced for row in (*ledger, *recounted))
+    assert b"jane" not in b"".join(value for (value,) in rows("SELECT value FROM trace_part"))
+
+
+def test_events_belong_to_the_app_of_the_token_and_wait_without_personal_data(application, rows):
+    events = [
+        b'{"id": "1", "app": "other", "question": "q", "retrieved_documents": ["d"], "answer": "a"}',
+        b'{"id": "2", "question": "jane@example.com?", "retrieved_documents": ["d"], "answer": "a"}',
+        b'{"id": "3"}',
+    ]
+    dead = application.collecting.intake.events(
+        [message(event, place, ("monitor-app", b"forged")) for place, event in enumerate(events)], app="shop"
+    )
+    assert [(letter.message.position.offset, letter.path) for letter in dead] == [(2, "$")]
+    assert not any(b"jane" in value for (value,) in rows("SELECT value FROM inbox"))
+    assert stored(application).received == 2
+    assert rows("SELECT app, id, question FROM interaction ORDER BY id") == [
+        ("shop", "1", "q"),
+        ("shop", "2", "[e-mail]?"),
+    ]
+
+
+def test_the_app_is_that_of_the_service_where_no_token_says(application, rows):
+    application.collecting.intake.spans(collected(*a_turn(A, resource={"service.name": "kettles"}), *a_turn(B)))
+    stored(application, ("", A), ("", B))
+    assert rows("SELECT app, id FROM interaction ORDER BY id") == [("kettles", A), ("default", B)]
+
+
+def test_one_process_reads_the_inbox_and_another_takes_over(application, rows):
+    application.collecting.intake.spans(collected(*a_turn(A)))
+    stop = Event()
+    with collecting(application, stop, lambda _batch, _tally: None) as first:
+        finish(application, [("", A)], stop)
+        with collecting(application, stop, lambda _batch, _tally: None) as second:
+            application.collecting.intake.spans(collected(*a_turn(B)))
+            finish(application, [("", B)], stop)
+    assert (first.tally.received, second.tally.received) == (2, 0)
+    application.collecting.intake.spans(collected(*a_turn("c" * 32)))
+    assert stored(application, ("", "c" * 32)).received == 1
+    assert rows("SELECT next_offset, received FROM consumer_offset") == [(3, 3)]
