@@ -14,6 +14,7 @@ from monitor.core.model import Interaction, Json
 from monitor.core.trace import Collected, LogRecord, Span
 from monitor.ingest.bodies import messages_of_file
 from monitor.ingest.decode import AUTO, Decoder
+from monitor.ingest.dialects import native
 from monitor.ingest.mapping import EventMap
 from monitor.ingest.traces.event import native_event
 from monitor.ingest.traces.trace import Trace
@@ -52,7 +53,7 @@ def decode_files(
     spans: dict[str, list[Span]] = {}
     logs: dict[str, list[LogRecord]] = {}
     for message in (message for path in files for message in messages_of_file(path, now=now)):
-        for read in _read(message, decoder, reading):
+        for read in _read(message, decoder, app, reading):
             if isinstance(read, Interaction):
                 reading.events.append(_event(read))
                 continue
@@ -69,7 +70,7 @@ def decode_files(
     return reading
 
 
-def _read(message: Message, decoder: Decoder, reading: Reading) -> Iterable[Interaction | Collected]:
+def _read(message: Message, decoder: Decoder, app: str, reading: Reading) -> Iterable[Interaction | Collected]:
     """What a message holds, with the events in it read too; one that cannot be read is noted."""
     try:
         read = decoder.decode(message)
@@ -80,9 +81,19 @@ def _read(message: Message, decoder: Decoder, reading: Reading) -> Iterable[Inte
     yield read
     for raw in read.events if isinstance(read, Collected) else ():
         inner = Message(value=raw, position=message.position, received_at=message.received_at, size=len(raw))
-        yield from _read(inner, decoder, reading)
+        yield from _read(inner, Decoder(dialect=native.DIALECT.name, app=app), app, reading)
 
 
 def _event(interaction: Interaction) -> dict[str, Json]:
+    """The native event; of a turn without scores, texts that are not known are null."""
     event: dict[str, Json] = json.loads(json.dumps(exported_event(interaction)))
-    return event
+    if interaction.unscored is None:
+        return event
+    listed = event["retrieved_documents"]
+    documents: list[Json] = [
+        {**one, "text": one["text"] or None}
+        for one in (listed if isinstance(listed, list) else ())
+        if isinstance(one, dict)
+    ]
+    texts: dict[str, Json] = {name: event[name] or None for name in ("question", "answer")}
+    return {**event, **texts, "retrieved_documents": documents, "unscored": interaction.unscored.value}

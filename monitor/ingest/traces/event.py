@@ -16,12 +16,13 @@ _MODEL_CHARS = 256
 _TAG_CHARS = 1024
 _DOCUMENT_ID_CHARS = 2048
 _METADATA_VALUES = 100
+_DOCUMENTS = 1_000
 
 
 def native_event(turn: Turn, *, app: str) -> bytes:
     """The event as JSON. Question, answer, documents and their texts are null only if the turn is `unscored`.
 
-    Names and ids are cut to what the native dialect takes.
+    Names, ids and the list of documents are cut to what the native dialect takes.
     """
     usage, user = turn.usage, turn.user
     event: dict[str, Json] = {
@@ -31,7 +32,7 @@ def native_event(turn: Turn, *, app: str) -> bytes:
         "occurred_at": _rfc3339(turn.ended),
         "conversation_id": None if turn.conversation_id is None else turn.conversation_id[:_ID_CHARS],
         "question": turn.question,
-        "retrieved_documents": None if turn.documents is None else [_document(d) for d in turn.documents],
+        "retrieved_documents": None if turn.documents is None else [_document(d) for d in turn.documents[:_DOCUMENTS]],
         "answer": turn.answer,
         "model": None if turn.model is None else turn.model[:_MODEL_CHARS],
         "tags": {**turn.tags, **({"user": user[:_TAG_CHARS]} if user else {})} or None,

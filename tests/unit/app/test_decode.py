@@ -99,6 +99,15 @@ def test_what_cannot_be_read_is_told_with_its_place_and_the_rest_is_read(tmp_pat
     assert [line.split(": ")[0] for line in reading.rejected] == [f"{file}, 3", f"{file}, 4"]
 
 
+def test_events_without_scores_keep_their_reason_and_nulls(tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+    bare = {**NATIVE, "answer": None, "unscored": "call_failed", "retrieved_documents": [{"id": "d", "text": None}]}
+    file.write_text(json.dumps(bare))
+    [event] = decoded(file).events
+    assert (event["question"], event["answer"], event["unscored"]) == ("Open today?", None, "call_failed")
+    assert event["retrieved_documents"] == [{"id": "d", "text": None}]
+
+
 def test_a_trace_without_turn_says_why(tmp_path: Path) -> None:
     file = tmp_path / "spans.pb"
     file.write_bytes(as_protobuf(ROOT))
