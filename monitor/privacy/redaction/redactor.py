@@ -53,8 +53,8 @@ class Redactor:
         """The interaction without personal data, marked as redacted; the same object if nothing is found.
 
         Covers the question, the answer, the reference answer, the documents with their sources and metadata, the
-        supporting documents, the values of tags and comments; leaves ids, model and environment alone. Offsets of supporting
-        documents move along with the text that they point to.
+        supporting documents, the values of tags, and comments; leaves ids, model and environment alone. Offsets of
+        supporting documents move along with the text that they point to.
         """
         documents = tuple(map(self._document, it.retrieved_documents))
         support = it.supporting_documents
