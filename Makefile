@@ -7,14 +7,18 @@ PYTEST := $(BIN)/python -m pytest
 STATIC := $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports && $(BIN)/mypy
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
+VENV_LIVE := .venv-live
+READY_LIVE := $(VENV_LIVE)/.ready
 UV ?= $(or $(wildcard $(BIN)/uv),uv)
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
+# Python compiles what is imported, when it is: most of what is installed never is.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
+PIP_LIVE := $(VENV_LIVE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 
 # Every process would compile the program anew: a tenth of the start of each of the hundreds that the tests run.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test check static unit integration e2e bench migrate lock clean
+.PHONY: help demo test check static unit integration e2e live bench migrate lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -46,7 +50,7 @@ demo: $(READY) ## play a support bot's outage, with the alert that follows
 # they have to say comes at the end.
 test: $(READY_DEV) ## everything: the checks of the code, and all tests in one run
 	@{ $(STATIC); } >$(VENV)/.static.log 2>&1 & static=$$!; \
-	$(PYTEST) -n 5 tests; tests=$$?; \
+	$(PYTEST) -n 5 tests --ignore tests/live; tests=$$?; \
 	wait $$static; static=$$?; cat $(VENV)/.static.log; exit $$((tests ? tests : static))
 
 check: static unit ## ruff, import-linter, mypy, unit and contract tests
@@ -69,6 +73,21 @@ BENCHMARKS := replay/run scoring/run embedding/run verdicts/run verdicts/order v
 	judge/run alerts/rules alerts/run alerts/ranks web/run audit/run audit/attacks audit/customer rates/run rates/cost reference/run \
 	people/incidents people/quality people/run client/run
 
+# The packages that the guides install, and a Collector where Go can build one: without the modules that only the tests
+# of its parts need, if those cannot be had.
+$(READY_LIVE): requirements-live.lock tests/live/collector.yaml
+	@$(PYTHON) -m venv --clear $(VENV_LIVE)
+	@echo "installing the packages of the guides into $(VENV_LIVE) ..."
+	@$(PIP_LIVE) --require-hashes -r requirements-live.lock
+	@command -v go >/dev/null || { echo "no Go here: the tests of the Collector are skipped" >&2; touch $@; exit 0; }; \
+	  echo "building an OpenTelemetry Collector ..."; cp tests/live/collector.yaml $(VENV_LIVE); cd $(VENV_LIVE); \
+	  GOBIN=$$PWD/bin go install go.opentelemetry.io/collector/cmd/builder@v0.155.0 && \
+	  { bin/builder --config collector.yaml || { cd otelcol && go mod tidy -e; go build -o otelcol . && cd ..; }; } && \
+	  touch .ready
+
+live: $(READY_DEV) $(READY_LIVE) ## the guides of docs/join with the real packages, and a real Collector; takes minutes
+	$(PYTEST) -n 2 tests/live
+
 bench: $(READY_DEV) ## every benchmark, in short form
 	@set -e; for script in $(BENCHMARKS); do \
 	  echo "benchmarks/$$script.py"; $(BIN)/python benchmarks/$$script.py --short; done
@@ -80,7 +99,8 @@ lock: ## resolve the dependencies anew into both requirements files; needs uv
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv, on the PATH or in $(BIN)" >&2; exit 1; }
 	$(COMPILE) pyproject.toml --group build --group weights --output-file requirements.lock
 	$(COMPILE) --group dev --constraints requirements.lock --output-file requirements-dev.lock
+	$(COMPILE) --group live --output-file requirements-live.lock
 
 clean: ## remove the virtual environment and every cache in this folder
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	rm -rf $(VENV) $(VENV_LIVE) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from monitor.alert.methods.absence import BEFORE, Absence
 from monitor.alert.methods.burn_rate import BurnRate
-from monitor.alert.methods.change import LEAST_WEEKS, Change, student_tail
+from monitor.alert.methods.change import LEAST_WEEKS, Change
+from monitor.alert.methods.proportion_change import student_tail
 from monitor.alert.methods.sequential import LONGEST_WAIT, Sequential
 from monitor.alert.methods.threshold import Threshold
 from monitor.alert.methods.wealth import NOTHING, advance, settle

@@ -8,7 +8,7 @@ from __future__ import annotations
 from alembic import op
 
 revision = "0031"
-down_revision = "0027"
+down_revision = "0030"
 branch_labels = None
 depends_on = None
 

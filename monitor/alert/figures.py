@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from math import inf
 
 from monitor.alert.notification import NotifiedAlert, Unit
 from monitor.core.duration import format_duration
-from monitor.core.text.plain import moment, percent, plain
+from monitor.core.text.plain import moment, money, percent, plain
 
 _RATES: Mapping[str, str] = {
     "negative": "negative answers",
@@ -44,8 +45,21 @@ _RANKED: Mapping[str, str] = {  # of each, one in ten was as bad before
     "sdq": "answers whose supporting documents fit the question as badly as the worst tenth used to",
     "qrd": "answers whose retrieved documents fit the question as badly as the worst tenth used to",
 }
+_AMOUNTS: Mapping[str, str] = {
+    "latency of mean": "time that an answer takes (mean)",
+    "latency of p50": "time within which half of the answers come (p50)",
+    "latency of p90": "time within which 90 % of the answers come (p90)",
+    "latency of p95": "time within which 95 % of the answers come (p95)",
+    "latency of p99": "time within which 99 % of the answers come (p99)",
+    "tokens of input": "tokens that an answer reads (mean)",
+    "tokens of output": "tokens that an answer writes (mean)",
+    "tokens of total": "tokens that an answer reads and writes (mean)",
+    "cost of answer": "cost of an answer (mean, in the currency of the prices)",
+    "cost of spend": "cost of all answers (in the currency of the prices)",
+}
 _STATES: Mapping[str, str] = {
     "no_data": "answers",
+    "unscored_rate": "turns that cannot be scored",
     "dead_letters": "messages that cannot be read (dead letters)",
     "lag": "reading is behind by",
     "ledger_imbalance": "partitions whose ledger does not balance",
@@ -62,6 +76,10 @@ _LIMITS: Mapping[str, str] = {  # what the bound of a method is; that of any oth
 }
 
 
+_A_MINUTE = 60.0
+_SMALL = 0.1  # below, three decimals say too little of a cost
+
+
 def signal_words(signal: str) -> str:
     """The text of `str(Signal)` for people: `rate of negative` → `negative answers`."""
     kind, _, name = signal.partition(" of ")
@@ -74,7 +92,7 @@ def signal_words(signal: str) -> str:
             return _RANKED[name]
         case "true_rate" if name:
             return f"{words(name)}, as people labelled them"
-    return _STATES.get(signal) or plain(signal.replace("_", " "))
+    return _AMOUNTS.get(signal) or _STATES.get(signal) or plain(signal.replace("_", " "))
 
 
 def words(identifier: str) -> str:
@@ -88,14 +106,16 @@ def capital(text: str) -> str:
 
 
 def amount(value: float, unit: Unit) -> str:
-    """`value` with its unit: `38.2 %`, `0.612`, `1h30m`."""
+    """`value` with its unit: `38.2 %`, `0.612`, `1h30m`, `3.4s`."""
     match unit:
         case "share":
             return percent(value)
         case "seconds":
+            if value < _A_MINUTE and value != int(value):
+                return f"{value * 1000:,.0f}ms" if value < 1 else f"{value:.1f}s"
             return format_duration(timedelta(seconds=value))
         case "number":
-            return f"{value:,.3f}".rstrip("0").rstrip(".")
+            return money(value) if 0 < value < _SMALL else f"{value:,.3f}".rstrip("0").rstrip(".")
 
 
 def value_of(alert: NotifiedAlert) -> str:
@@ -111,6 +131,8 @@ def interval_of(alert: NotifiedAlert) -> str:
     """`28.5 % to 48.9 %`; empty for an exact or unknown value."""
     if alert.value is None or alert.lower is None or alert.upper is None or alert.lower == alert.upper:
         return ""
+    if alert.upper == inf:
+        return f"{amount(alert.lower, alert.unit)} or more"
     return f"{amount(alert.lower, alert.unit)} to {amount(alert.upper, alert.unit)}"
 
 
@@ -118,7 +140,9 @@ def limit_of(alert: NotifiedAlert) -> tuple[str, str]:
     """What the value is held against, as name and amount: `fires above`, `30.0 %`."""
     if alert.method == "absence":
         return _LIMITS["absence"], f"about {alert.bound:,.0f} in {format_duration(alert.window)}"
-    if alert.method == "change" and alert.bound >= 1.0:  # a share cannot rise above it
+    if alert.method == "change" and alert.unit == "share" and alert.bound >= 1.0:  # a share cannot rise above it
+        return "usual level", "not known yet"
+    if alert.method == "change" and alert.unit != "share" and not alert.bound:
         return "usual level", "not known yet"
     name = _LIMITS.get(alert.method, f"fires {'below' if alert.below else 'above'}")
     return name, amount(alert.bound, alert.unit)
@@ -138,7 +162,7 @@ def figure(alert: NotifiedAlert) -> str:
 
 
 def counted(alert: NotifiedAlert) -> str:
-    """What is counted: `messages`, `labels` or `answers`."""
+    """What is counted: `messages`, `turns`, `labels` or `answers`."""
     if alert.signal.startswith("true_rate"):
         return "labels"
-    return "messages" if alert.signal == "dead_letters" else "answers"
+    return {"dead_letters": "messages", "unscored_rate": "turns"}.get(alert.signal, "answers")

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from monitor.alert.methods.method import Method
 from monitor.alert.mute import NEVER_MUTED, MuteTimes, Muting
 from monitor.alert.notification import Severity, Unit
-from monitor.alert.signal import Label, Signal, SignalKind
+from monitor.alert.signal import Label, Signal
 from monitor.alert.silence import Inhibition
 
 # What an alert becomes without data, or when the rule cannot be evaluated; Grafana's words.
@@ -79,9 +79,7 @@ class Rule:
     @property
     def unit(self) -> Unit:
         """The unit of the rule's figures."""
-        if self.signal.is_share:
-            return "share"
-        return "seconds" if self.signal.kind is SignalKind.LAG else "number"
+        return self.signal.unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,8 @@ RANKED = {
     "sdq": "support_off_question",  # low is bad
     "qrd": "retrieval_off_question",  # low is bad
 }
+PERCENTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+SPEND = "spend"
 LABELLED = ("negative", "self_generated", "refusal")
 
 
@@ -32,7 +34,11 @@ class SignalKind(StrEnum):
     MEAN = "mean"  # mean of a similarity over the answers that have it
     RANKS = "ranks"  # how bad single answers are among the earlier ones of their source
     TRUE_RATE = "true_rate"  # share of the answers with a given verdict, as people's labels of a period show it
+    LATENCY = "latency"  # a percentile or the mean of the seconds that answers took
+    TOKENS = "tokens"  # mean tokens of an answer
+    COST = "cost"  # mean cost of an answer, or the sum of all: both in the currency of the prices
     NO_DATA = "no_data"  # number of answers, of which there should be some
+    UNSCORED = "unscored_rate"  # share of the turns that cannot be scored
     DEAD_LETTERS = "dead_letters"  # share of the messages that became dead letters
     LAG = "lag"  # seconds that reading is behind now
     LEDGER = "ledger_imbalance"  # partitions whose ledger does not balance now
@@ -43,6 +49,9 @@ NAMES: Mapping[SignalKind, tuple[str, ...]] = {
     SignalKind.MEAN: MEANS,
     SignalKind.RANKS: tuple(RANKED),
     SignalKind.TRUE_RATE: LABELLED,
+    SignalKind.LATENCY: ("mean", *PERCENTILES),
+    SignalKind.TOKENS: ("input", "output", "total"),
+    SignalKind.COST: ("answer", SPEND),
 }
 
 
@@ -58,13 +67,38 @@ class Signal:
         """The labels by which it can be selected and grouped."""
         if self.kind is SignalKind.TRUE_RATE:
             return ("app",)
-        of_answers = (SignalKind.RATE, SignalKind.MEAN, SignalKind.RANKS, SignalKind.NO_DATA)
-        return ANSWER_LABELS if self.kind in of_answers else INGEST_LABELS
+        if self.kind is SignalKind.UNSCORED:
+            return ("app", "environment")
+        of_ingest = (SignalKind.DEAD_LETTERS, SignalKind.LAG, SignalKind.LEDGER)
+        return INGEST_LABELS if self.kind in of_ingest else ANSWER_LABELS
 
     @property
     def is_share(self) -> bool:
         """Whether it is a rate between 0 and 1."""
-        return self.kind in (SignalKind.RATE, SignalKind.RANKS, SignalKind.TRUE_RATE, SignalKind.DEAD_LETTERS)
+        of_counts = (SignalKind.RATE, SignalKind.UNSCORED, SignalKind.DEAD_LETTERS)
+        return self.kind in of_counts or self.kind in (SignalKind.RANKS, SignalKind.TRUE_RATE)
+
+    @property
+    def is_amount(self) -> bool:
+        """Whether it is a quantity that answers use up: its unit is that of the quantity, and more of it is worse."""
+        return self.kind in (SignalKind.LATENCY, SignalKind.TOKENS, SignalKind.COST)
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether it is the sum over all answers of a span."""
+        return self.kind is SignalKind.COST and self.name == SPEND
+
+    @property
+    def percentile(self) -> float | None:
+        """The share of the answers that are not above its value, if it is a percentile."""
+        return PERCENTILES.get(self.name) if self.kind is SignalKind.LATENCY else None
+
+    @property
+    def unit(self) -> Literal["share", "number", "seconds"]:
+        """The unit of its values."""
+        if self.is_share:
+            return "share"
+        return "seconds" if self.kind in (SignalKind.LAG, SignalKind.LATENCY) else "number"
 
     @property
     def shown_by(self) -> str | None:

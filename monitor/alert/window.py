@@ -11,6 +11,8 @@ from statistics import NormalDist
 
 from monitor.alert.answers import AnswerBatch
 from monitor.alert.labelled import LabelledRate
+from monitor.alert.signal import Signal
+from monitor.core.latency import percentile, percentile_interval
 from monitor.core.proportions import CONFIDENCE, wilson
 
 MINUTE = timedelta(minutes=1)
@@ -38,12 +40,14 @@ class Span:
 class Count:
     """The count of one span: `total` items, the `sum` of their values, and the sum of the `squares` of their values.
 
-    For a rate the values are 0 and 1, so `sum` and `squares` are the number of items that show the signal.
+    For a rate the values are 0 and 1, so `sum` and `squares` are the number of items that show the signal. For a
+    percentile, `bins` is the histogram of the latencies (`monitor.core.latency`).
     """
 
     total: int = 0
     sum: float = 0.0
     squares: float = 0.0
+    bins: tuple[int, ...] = ()
 
     @property
     def mean(self) -> float | None:
@@ -127,3 +131,21 @@ def interval(count: Count, *, share: bool, confidence: float = CONFIDENCE) -> tu
     variance = max(count.squares / count.total - mean * mean, 0.0) * count.total / (count.total - 1)
     margin = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(variance / count.total)
     return mean - margin, mean + margin
+
+
+def measured(signal: Signal, count: Count) -> float | None:
+    """The signal's value over the count's span; None if nothing was counted."""
+    if not count.total:
+        return None
+    if signal.percentile is not None:
+        return percentile(count.bins, signal.percentile)
+    return count.sum if signal.is_sum else count.mean
+
+
+def bounds(signal: Signal, count: Count, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Bounds of the signal's value: of a percentile by ranks, of a rate or mean by `interval`; a sum is exact."""
+    if signal.percentile is not None:
+        return percentile_interval(count.bins, signal.percentile, confidence)
+    if signal.is_sum:
+        return count.sum, count.sum
+    return interval(count, share=signal.is_share, confidence=confidence)

@@ -19,7 +19,8 @@ from monitor.alert.ports import SignalReader
 from monitor.alert.rule import Rule
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import LEARNT_OVER
-from monitor.alert.window import MINUTE, Span
+from monitor.alert.window import MINUTE, Count, Span
+from monitor.core.latency import LATENCY_BINS
 from monitor.core.proportions import wilson
 from monitor.simulate.answers import simulated_answers
 from monitor.simulate.minute_counts import WEEK_MINUTES, Ints, RateScenario, minute_counts
@@ -93,14 +94,15 @@ def _on_counts(rule: Rule, counting: SignalReader, span: Span) -> Rehearsed:
         return Rehearsed(rule=rule, why_not="its signal is a current state without a history")
     begin = span.start - _lookback(rule)
     minutes = (span.end - begin) // MINUTE
+    columns = 3 if rule.signal.percentile is None else 3 + LATENCY_BINS
     found: dict[tuple[str, ...], NDArray[np.float64]] = {}
     for piece in _pieces(Span(start=begin, end=span.end)):
         spans = [Span(start=at, end=at + MINUTE) for at in _minutes(piece)]
         offset = (piece.start - begin) // MINUTE
         for counts in counting.counts(rule.signal, rule.selector, rule.by, spans):
             values = tuple(counts.labels[label] for label in rule.by)
-            rows = found.setdefault(values, np.zeros((minutes, 3)))
-            rows[offset : offset + len(spans)] = [(c.total, c.sum, c.squares) for c in counts.counts]
+            rows = found.setdefault(values, np.zeros((minutes, columns)))
+            rows[offset : offset + len(spans)] = [_columns(count, columns) for count in counts.counts]
     history = MinuteHistory(begin, rule.by, found)
     length = span.length // MINUTE
     totals = [rows[-length:, 0] for rows in found.values()]
@@ -108,6 +110,11 @@ def _on_counts(rule: Rule, counting: SignalReader, span: Span) -> Rehearsed:
     first = min((int(total.argmax()) for total in totals if total.any()), default=None)
     since = None if first is None else span.start + first * MINUTE
     return Rehearsed(rule=rule, episodes=tuple(rehearse(rule, history, span)), answers=answers, since=since)
+
+
+def _columns(count: Count, number: int) -> list[float]:
+    counted = [count.total, count.sum, count.squares, *count.bins]
+    return counted + [0.0] * (number - len(counted))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,9 @@ from monitor.core.errors import WrongSettings
 from monitor.core.message import DeadLetter
 from monitor.core.model import Assessment
 from monitor.core.retry import Interrupted, Retry
+from monitor.core.trace import Collected
+from monitor.ingest.decode import Decoded
+from monitor.ingest.mapping import EventMap
 from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter, StoredLetter, purge, settle
 
 PATIENCE = 300.0  # seconds of waiting for a database or provider before giving up
@@ -20,25 +23,27 @@ PATIENCE = 300.0  # seconds of waiting for a database or provider before giving 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retried:
-    """Counts of letters: asked = assessed + duplicate + dead + elsewhere.
+    """Counts of letters: asked = assessed + duplicate + collected + dead + elsewhere.
 
-    `elsewhere`: another process took them meanwhile, or the acknowledgement of our own commit was lost.
+    `collected` ones hold spans or several turns, which are stored by themselves. `elsewhere`: another process took them
+    meanwhile, or the acknowledgement of our own commit was lost.
     """
 
     asked: int = 0
     assessed: int = 0
     duplicate: int = 0
+    collected: int = 0
     dead: int = 0
 
     @property
     def elsewhere(self) -> int:
         """Letters whose outcome this process does not know."""
-        return self.asked - self.assessed - self.duplicate - self.dead
+        return self.asked - self.assessed - self.duplicate - self.collected - self.dead
 
     @property
     def vain(self) -> bool:
         """Whether letters are still dead and none was settled."""
-        return self.dead > 0 and not self.assessed and not self.duplicate
+        return self.dead > 0 and not (self.assessed or self.duplicate or self.collected)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +55,13 @@ class Purged:
 
 
 def retry(
-    application: Application, wanted: LetterFilter, *, app: str | None, dialect: str | None, stop: Event
+    application: Application,
+    wanted: LetterFilter,
+    *,
+    app: str | None,
+    dialect: str | None,
+    event_map: EventMap | None = None,
+    stop: Event,
 ) -> Retried:
     """Decodes and assesses the open letters among `wanted` under the current settings, and stores the outcome.
 
@@ -60,7 +71,7 @@ def retry(
         WrongSettings: an id is not a dead letter, or the dialect is unknown; nothing was tried.
         OutOfReach, Fatal: a service stayed down or refused; committed batches stay.
     """
-    decode = application.decoder(app=app, dialect=dialect).decode_batch
+    decode = application.decoder(app=app, dialect=dialect, event_map=event_map).decode_batch
     application.prepare()
     store, letters = application.store, DeadLetters(application.engine)
     check_known(letters, wanted)
@@ -70,10 +81,10 @@ def retry(
 
     def one_page(ids: Sequence[int]) -> None:
         tried = again(lambda: letters.open_letters(ids))
-        interactions, invalid, _ = decode(letter.message for letter in tried)
-        assessments = again(lambda: assess(interactions)) if interactions else []
-        alive, dead = _matched(tried, assessments, invalid)
-        counts.update(again(lambda: settle(store, alive, dead, application.now())))
+        decoded = decode(letter.message for letter in tried)
+        assessments = again(lambda: assess(decoded.interactions)) if decoded.interactions else []
+        alive, dead, held = _matched(tried, assessments, decoded)
+        counts.update(again(lambda: settle(store, alive, dead, application.now(), held=held)))
         counts["asked"] += len(ids)
 
     with suppress(Interrupted):  # between two tries; nothing of that page was stored
@@ -130,10 +141,15 @@ def _pages(application: Application, again: Retry, wanted: LetterFilter, last: i
 
 
 def _matched(
-    tried: Sequence[StoredLetter], assessments: Sequence[Assessment], invalid: Sequence[DeadLetter]
-) -> tuple[list[tuple[StoredLetter, Assessment]], list[tuple[StoredLetter, DeadLetter]]]:
-    """Each letter with its outcome; `assessments` and `invalid` are in the order of the messages."""
-    why = {id(dead.message): dead for dead in invalid}
-    alive = [letter for letter in tried if id(letter.message) not in why]
+    tried: Sequence[StoredLetter], assessments: Sequence[Assessment], decoded: Decoded
+) -> tuple[
+    list[tuple[StoredLetter, Assessment]], list[tuple[StoredLetter, DeadLetter]], list[tuple[StoredLetter, Collected]]
+]:
+    """Each letter with its outcome; assessments are in the order of the messages."""
+    why = {id(dead.message): dead for dead in decoded.dead_letters}
+    holds = {one.position: one for one in decoded.collected}
     dead = [(letter, why[id(letter.message)]) for letter in tried if id(letter.message) in why]
-    return list(zip(alive, assessments, strict=True)), dead
+    others = [letter for letter in tried if id(letter.message) not in why]
+    held = [(letter, holds[letter.message.position]) for letter in others if letter.message.position in holds]
+    alive = [letter for letter in others if letter.message.position not in holds]
+    return list(zip(alive, assessments, strict=True)), dead, held

@@ -13,7 +13,9 @@ from monitor.alert.rules.file import DEFAULT_RULES, read_rules
 from monitor.alert.rules.version import SHIPPED, name_of
 from monitor.app.reference import State, listed
 from monitor.app.wiring.application import Application, utc_now
+from monitor.app.wiring.lookup import sources
 from monitor.app.wiring.models import chat_model
+from monitor.app.wiring.prices import prices_of
 from monitor.assess.complete.sidecar import PROMPTS
 from monitor.assess.judge.registry import metrics
 from monitor.assess.llm.exchange import Block, Purpose, Request, Reservation, Spend
@@ -29,6 +31,7 @@ from monitor.store.reference.references import ReferenceStore
 
 _NAMED = 5  # apps of a finding
 _SEALED_WITHIN = 600.0  # seconds; rows that wait longer are not being sealed
+NO_DOCUMENT = "monitor-doctor"  # an id that a look-up may be asked for
 PROBE = "Is the support line open on Sundays?"
 
 
@@ -142,6 +145,16 @@ def _kafka(application: Application) -> str:
     return f"{', '.join(kafka.bootstrap_servers)}: {', '.join(found) or 'no topic matches the pattern yet'}"
 
 
+def _lookup(application: Application) -> str:
+    """Asks every source for a document that there is not."""
+    found = []
+    for name, source in sources(application.settings.lookup).items():
+        with closing(source):
+            source.texts(application.settings.ingest.app, [NO_DOCUMENT])
+        found.append(f"{name}: {source.describe()} answers")
+    return "; ".join(found) or "not set: texts that a trace does not hold stay unknown, see docs/operate/lookup.md"
+
+
 def _language_models(application: Application) -> str:
     settings = application.settings
     found = []
@@ -187,6 +200,13 @@ def _rules(application: Application) -> str:
         if in_force.problem:
             raise Fatal(f"{origin} is in force, because {in_force.problem}")
     return f"{origin}, {len(rules)}: {', '.join(rule.name for rule in rules)}"
+
+
+def _prices(application: Application) -> str:
+    table = prices_of(application.settings)
+    if table is None:
+        return "not set: MONITOR_PRICES, so answers have no cost"
+    return f"{len(table.models)} prices in {table.currency}: {_few([one.model for one in table.models])}"
 
 
 def _receivers(application: Application) -> str:
@@ -245,6 +265,10 @@ _CHECKS = (
         run=_kafka,
         mended_by="check the settings, see docs/operate/kafka.md; a missing topic may be created later",
     ),
+    _Check(
+        name="prices", run=_prices, mended_by="correct the file that MONITOR_PRICES names; see docs/operate/cost.md"
+    ),
+    _Check(name="document look-up", run=_lookup, mended_by="see docs/operate/lookup.md"),
     _Check(name="language models", run=_language_models, mended_by="see docs/quality/language-models.md"),
     _Check(name="receivers", run=_receivers, mended_by="see docs/on-call/receivers.md"),
     _Check(

@@ -32,8 +32,10 @@ def complaints(rows: Sequence[LedgerRow], recounted: Sequence[Recount]) -> Itera
             yield f"{where}: the offsets and what was read of them differ by {n}: {what}"
     for recount in recounted:
         where = f"{recount.topic}/{recount.partition}"
-        if difference := recount.interactions + recount.removed - recount.assessed - recount.pending:
+        outcomes = recount.assessed + recount.pending + recount.unscored
+        if difference := recount.interactions + recount.removed - outcomes:
             waiting = f" and {recount.pending} as pending" if recount.pending else ""
+            waiting += f" and {recount.unscored} as unscored" if recount.unscored else ""
             removed = f" and {recount.removed} removed by retention" if recount.removed else ""
             counted = f"{recount.assessed} were counted as assessed{waiting}"
             counts = f"{counted}, {recount.interactions} interactions are stored{removed}"
@@ -87,6 +89,7 @@ def ledger_json(rows: Sequence[LedgerRow], recounted: Sequence[Recount] | None) 
                 "balanced": recount.balanced,
                 "assessed": recount.assessed,
                 "pending": recount.pending,
+                "unscored": recount.unscored,
                 "interactions": recount.interactions,
                 "removed": recount.removed,
                 "dead": recount.dead,

@@ -56,4 +56,5 @@ def log_to_stderr(level: int) -> None:
 def ledger_line(tally: Tally) -> str:
     """The outcome of every received message."""
     line = f"{tally.received} received = {tally.assessed} assessed + {tally.duplicate} duplicate + {tally.dead} dead"
-    return f"{line} + {tally.pending} pending" if tally.pending else line
+    line += f" + {tally.pending} pending" if tally.pending else ""
+    return f"{line} + {tally.unscored} unscored" if tally.unscored else line

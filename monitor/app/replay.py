@@ -5,21 +5,27 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from threading import Event
+from threading import Event, Lock
 from typing import TextIO
 
+from pydantic_core import from_json
+
+from monitor.app.background.collecting import collecting, finish
 from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import assessment_json, encode, rejection
 from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.files import output_file
 from monitor.core.model import Verdict
+from monitor.core.retry import Interrupted, Retry
 from monitor.ingest.files import FileSource
+from monitor.ingest.mapping import EventMap
 from monitor.store.audit_queue import record_act
+from monitor.store.collect.parts import TraceKey
 from monitor.store.ledger.positions import replayed
 
 PATIENCE = 300.0  # seconds of waiting for a database or provider before giving up
@@ -45,7 +51,11 @@ class Unchanged:
 
 
 class Summary:
-    """The ledger of the input, the number of answers per verdict, their apps, and the first rejected lines."""
+    """The ledger of the input, the number of answers per verdict, their apps, and the first rejected lines.
+
+    `collected` messages hold spans, of `traces`, or several turns. `turns` counts what this process stored of them, by
+    outcome, duplicates included.
+    """
 
     def __init__(self) -> None:
         self.tally = Tally()
@@ -53,6 +63,10 @@ class Summary:
         self.rejected: list[str] = []
         self.unchanged = Unchanged()
         self.apps: set[str] = set()
+        self.collected = 0
+        self.traces: set[TraceKey] = set()
+        self.turns: Counter[str] = Counter()
+        self._ids: set[str] = set()  # of the turns that traces and messages may give
 
     def add(self, batch: Batch, tally: Tally) -> None:
         """Adds a stored batch; the verdicts count every answer read, duplicates included."""
@@ -60,6 +74,23 @@ class Summary:
         self.apps.update(a.interaction.app for a in batch.assessments)
         self.verdicts.update(a.verdict for a in batch.assessments)
         self.rejected += map(rejection, batch.dead_letters[: SHOWN - len(self.rejected)])
+        self.collected += len(batch.collected)
+        for one in batch.collected:
+            traces = {span.trace_id for span in one.spans} | {record.trace_id for record in one.logs}
+            self.traces.update((one.app or "", trace_id) for trace_id in traces)
+            self._ids.update(traces, (from_json(event).get("id") for event in one.events))
+
+    def add_turns(self, batch: Batch) -> Batch:
+        """Counts our turns in a batch of the inbox, and returns it without any others."""
+        own = replace(
+            batch,
+            assessments=tuple(a for a in batch.assessments if a.interaction.id in self._ids),
+            unscored=tuple(it for it in batch.unscored if it.id in self._ids),
+        )
+        self.apps.update(a.interaction.app for a in own.assessments)
+        self.verdicts.update(a.verdict for a in own.assessments)
+        self.turns.update(assessed=len(own.assessments), unscored=len(own.unscored))
+        return own
 
 
 def replay(
@@ -69,10 +100,11 @@ def replay(
     output: Path | None,
     app: str | None,
     dialect: str | None,
+    event_map: EventMap | None = None,
     progress: Progress,
     stop: Event,
 ) -> Summary:
-    """Reads every line of `files` once and stores the answers.
+    """Reads every record of `files` once and stores the answers; the traces in them are closed at the end.
 
     `output` gets one assessment a line, in the order of the input, duplicates included (`-` is standard output).
 
@@ -85,23 +117,44 @@ def replay(
     limit = application.settings.ingest.max_message_bytes
     source = FileSource(files, max_message_bytes=limit, now=application.now)
     summary = Summary()
+    writing = Lock()  # turns are written on a thread of their own
     with _writing(output) as out:
         application.prepare()
 
         def written(batch: Batch, tally: Tally) -> None:
-            if out is not None:
+            if batch.collected and not summary.collected:
+                beside.enter_context(collecting(application, stop, turns_written))
+            with writing:
                 _write(out, batch)
-            summary.add(batch, tally)
+                summary.add(batch, tally)
             if tally.duplicate:
                 wanted = [(a.interaction.app, a.interaction.id) for a in batch.assessments]
                 for name, at in application.queries.under_other_profiles(wanted, application.profile.hash):
                     summary.unchanged.add(name, at)
             progress(source, summary.tally)
 
-        try:
-            application.stages(source, app=app, dialect=dialect, stop=stop, written=written, patience=PATIENCE).run()
-        finally:
-            source.close()
+        def turns_written(batch: Batch, _: Tally) -> None:
+            with writing:
+                _write(out, summary.add_turns(batch))
+
+        with ExitStack() as beside:
+            stages = application.stages(
+                source,
+                app=app,
+                dialect=dialect,
+                event_map=event_map,
+                stop=stop,
+                written=written,
+                patience=PATIENCE,
+            )
+            try:
+                stages.run()
+            finally:
+                source.close()
+            if summary.collected:
+                again = Retry(stop=stop, patience=PATIENCE)
+                with suppress(Interrupted):
+                    again(lambda: finish(application, summary.traces, stop))
         if source.read_whole and not stop.is_set():
             record_act(
                 application.engine, replayed(source.read_whole, summary.apps, summary.tally, at=application.now())
@@ -109,7 +162,9 @@ def replay(
     return summary
 
 
-def _write(out: TextIO, batch: Batch) -> None:
+def _write(out: TextIO | None, batch: Batch) -> None:
+    if out is None:
+        return
     try:
         out.writelines(encode(assessment_json(a)) + "\n" for a in batch.assessments)
     except OSError as error:  # a full disk, or a pipe that no process reads any more

@@ -1,10 +1,13 @@
-"""The long-running processes: `monitor run` reads, assesses and evaluates alert rules; `monitor consume` only reads."""
+"""The long-running processes: `monitor run` reads, assesses and evaluates alert rules; `monitor consume` only reads.
+
+`monitor collect` takes requests instead of reading. All of them store what the inbox holds, one process at a time.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -13,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from monitor.alert.notify.loop import AlertLoop
 from monitor.app.background.alert_rounds import alert_rounds
+from monitor.app.background.collecting import collecting
 from monitor.app.background.progress import recorded_progress
 from monitor.app.background.sealer_process import sealer_process
 from monitor.app.background.telemetry import collector_of, served
@@ -28,6 +32,7 @@ from monitor.core.ports import Source, Store
 from monitor.core.text.plain import readable
 from monitor.ingest.files import STDIN, FileSource
 from monitor.ingest.follow import FollowSource
+from monitor.store.collect.inbox import TOPICS
 from monitor.store.interaction.writer import GROUP
 from monitor.store.ledger.progress import ReadingStore
 
@@ -63,8 +68,29 @@ def serve(
         source, store = _files(application, files, stop), application.store
     else:
         store, source = application.kafka.store(), _topics(application)
-    with sealer_process(application), scheduled_reports(application), scheduled_retention(application):
+    with _scheduled(application):
         return _flow(application, source, store, app=app, dialect=dialect, stop=stop, meanwhile=alerts)
+
+
+def collect(application: Application, receive: Callable[[], None], *, receive_only: bool, stop: Event) -> Tally:
+    """Runs `receive`, which takes requests until `stop` is set, and does with them what `serve` does with files.
+
+    With `receive_only` what comes is kept, and left to another process. Returns the ledger of the run; raises as
+    `serve` does.
+    """
+    if receive_only:
+        application.migrate()
+        with _metrics(application):
+            receive()
+        return Tally()
+    application.prepare()
+    alerts = _alerts(application, application.alerting.loop())
+    _log_setup(application)
+    written = RunLog(application.now).written
+    with _scheduled(application), _metrics(application), alerts, worker_process(application):
+        with collecting(application, stop, written) as flow:
+            receive()
+        return flow.tally
 
 
 def consume(
@@ -108,16 +134,32 @@ def _flow(
     stages = application.stages(
         source, app=app, dialect=dialect, stop=stop, written=written, store=store, set_aside=set_aside
     )
+    _log_setup(application)
+    try:
+        with _metrics(application), meanwhile, ExitStack() as live:
+            if not set_aside:
+                return stages.run()
+            live.enter_context(worker_process(application))
+            live.enter_context(_recorded(application, source))
+            inbox = live.enter_context(collecting(application, stop, written))
+            tally = stages.run()
+        return tally + inbox.tally
+    finally:
+        source.close()
+
+
+def _log_setup(application: Application) -> None:
     kind = "embedded database" if application.settings.database_url is None else "MONITOR_DATABASE_URL"
     log.info("storing in the %s, profile %s, embedder %s", kind, application.profile.name, application.embedder.model)
     sidecar, judge = application.settings.sidecar.mode, application.settings.judge.mode
     log.info("sidecar: %s; judge: %s", sidecar, judge)
-    try:
-        live = worker_process(application) if set_aside else nullcontext()
-        with _metrics(application), meanwhile, live, _recorded(application, source) if set_aside else nullcontext():
-            return stages.run()
-    finally:
-        source.close()
+
+
+@contextmanager
+def _scheduled(application: Application) -> Iterator[None]:
+    """Seals, reports and removes by the clock while the block runs."""
+    with sealer_process(application), scheduled_reports(application), scheduled_retention(application):
+        yield
 
 
 @contextmanager
@@ -142,11 +184,11 @@ def _recorded(application: Application, source: Source) -> AbstractContextManage
     reading, kafka = ReadingStore(application.engine), application.settings.kafka
     if isinstance(source, (FollowSource, FileSource)):
         group = GROUP
-        reading.keep(group, source.paths if isinstance(source, FollowSource) else ())
+        reading.keep(group, (*(source.paths if isinstance(source, FollowSource) else ()), *TOPICS))
     else:
         group = kafka.group_id
         if kafka.topic_pattern is None:
-            reading.keep(group, kafka.topics)
+            reading.keep(group, (*kafka.topics, *TOPICS))
     return recorded_progress(source, partial(reading.note, group), application.now)
 
 

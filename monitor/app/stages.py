@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import queue
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,10 +17,11 @@ from typing import Generic, TypeVar
 
 from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fenced, MonitorError, OutOfReach
-from monitor.core.message import Message, Offset
+from monitor.core.message import Message, Offset, Skip
 from monitor.core.model import Assessment, Interaction
 from monitor.core.ports import Source, Store
 from monitor.core.retry import Interrupted, Retry
+from monitor.core.trace import Collected
 from monitor.ingest.decode import Decoded
 
 Decode = Callable[[Sequence[Message]], Decoded]
@@ -160,10 +162,12 @@ class _Run:
             offsets = tuple(stages.source.offsets())
             if messages or offsets:
                 decoded = stages.decode(messages)
-                self._decoded.put(
-                    _Fetched(received=len(messages) - len(decoded.collected), decoded=decoded, offsets=offsets),
-                    meanwhile=stages.source.hold,
+                fetched = _Fetched(
+                    received=len(messages) - len(decoded.collected),
+                    decoded=decoded,
+                    offsets=_without(decoded.collected, offsets),
                 )
+                self._decoded.put(fetched, meanwhile=stages.source.hold)
         self._decoded.put(None)
 
     def _watch(self) -> None:
@@ -233,3 +237,14 @@ class _Run:
             stages.source.stored(batch.offsets)
             self._total += tally
             stages.written(batch, tally)
+
+
+def _without(collected: Sequence[Collected], offsets: Sequence[Offset]) -> tuple[Offset, ...]:
+    """The offsets with the messages of `collected` as skipped; their source counts every message as received."""
+    held = Counter((at.topic, at.partition) for one in collected if (at := one.position) is not None)
+    return tuple(
+        replace(o, received=o.received - number, skipped={**o.skipped, Skip.COLLECTED: number})
+        if (number := held[o.topic, o.partition])
+        else o
+        for o in offsets
+    )

@@ -12,7 +12,9 @@ from monitor.app.logs import log_to_stderr
 from monitor.cli.alert.commands import alerts_app
 from monitor.cli.alert.rules import rules_app
 from monitor.cli.audit.commands import audit_app
+from monitor.cli.collect import collect
 from monitor.cli.deadletters import deadletters_app
+from monitor.cli.decode import decode
 from monitor.cli.demo.command import demo
 from monitor.cli.doctor import doctor, migrate, settings
 from monitor.cli.explain.command import explain
@@ -37,7 +39,7 @@ app = typer.Typer(
     help="Watch RAG chatbots: tell whether each answer is grounded, a refusal or self-generated, and why.",
 )
 _COMMANDS = {
-    "Assess answers": (run, consume, replay, demo),
+    "Assess answers": (run, consume, collect, replay, decode, demo),
     "Look at answers and alerts": (serve, explain, ledger),
     "Measure and improve verdicts": (rates, evaluate, calibrate, rescore, profiles),
     "Operate": (doctor, migrate, settings, retention, erase),

@@ -23,6 +23,7 @@ _EQUATION = {
     "+ duplicate": "duplicate",
     "+ dead": "dead",
     "+ pending": "pending",
+    "+ unscored": "unscored",
 }
 
 
@@ -62,13 +63,14 @@ def ledger(
 
 
 def ledger_table(rows: Sequence[LedgerRow]) -> Table:
-    """One line for each group, topic and partition, and one with the sums."""
+    """One line for each group, topic and partition, and one with the sums; turns without scores where there are any."""
     from monitor.app.ledger import totals
 
     sums = totals(rows)
     table = Table(box=None, show_footer=len(rows) > 1, collapse_padding=True, pad_edge=False)
     table.add_column("group: topic/partition", "all", overflow="fold")
-    for heading, name in _EQUATION.items():
+    equation = {heading: name for heading, name in _EQUATION.items() if name != "unscored" or sums[name]}
+    for heading, name in equation.items():
         _add_numbers(table, heading, [row.counts[name] for row in rows], sums[name])
     table.add_column("skipped", _skipped(sums), overflow="fold")
     _add_numbers(table, "next", [row.next_offset for row in rows])
@@ -76,7 +78,7 @@ def ledger_table(rows: Sequence[LedgerRow]) -> Table:
         group = row.group if row.live else f"{row.group} (rescore)"
         table.add_row(
             literal(f"{group}: {row.topic}/{row.partition}"),
-            *(str(row.counts[name]) for name in _EQUATION.values()),
+            *(str(row.counts[name]) for name in equation.values()),
             _skipped(row.counts),
             str(row.next_offset),
             style=None if row.balanced else "red",

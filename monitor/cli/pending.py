@@ -14,6 +14,7 @@ from rich.table import Table
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, literal, plural, print_json, stopping
 from monitor.core.model import Work
+from monitor.core.reason_words import UNSCORED_WORDS
 
 if TYPE_CHECKING:
     from monitor.store.pending.queue import PendingCount
@@ -31,18 +32,23 @@ def summary(context: typer.Context, *, as_json: AsJson = False) -> None:
     """Show how much work waits and why, and what calls to language models used today."""
     if context.invoked_subcommand is not None:
         return
+    from monitor.store.interaction.turns.unscored_counts import unscored_totals
     from monitor.store.pending.budget import usage_since
     from monitor.store.pending.queue import PendingQueue
 
     with opened() as application:
         now = application.now()
+        unscored = unscored_totals(application.engine)
         counts = PendingQueue(application.engine).counts(now)
         used = [row._asdict() for row in usage_since(application.engine, now.replace(hour=0))]
     if as_json:
-        print_json({"pending": [asdict(count) for count in counts], "used_today": used})
+        print_json({"pending": [asdict(count) for count in counts], "used_today": used, "unscored": unscored})
         return
     console = Console(highlight=False)
     console.print(_counts(counts, now) if counts else "nothing is pending")
+    if unscored:
+        why = ", ".join(f"{number:,} {UNSCORED_WORDS[reason]}" for reason, number in unscored.items())
+        console.print(f"{plural(sum(unscored.values()), 'turn')} cannot be scored, and wait for nothing: {why}")
     if used:
         console.print(_used(used))
 

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from monitor.store.tokens import Token
 
 tokens_app = typer.Typer(
-    name="tokens", no_args_is_help=True, help="Create, list and revoke access tokens for the dashboard and the API."
+    name="tokens",
+    no_args_is_help=True,
+    help="Create, list and revoke access tokens for the dashboard, the API and for sending.",
 )
-LONGEST_NAME = 100
+LONGEST_NAME, LONGEST_APP = 100, 128  # characters; an app as in native events
 _LONGEST_LIFE = timedelta(days=3_650)
 _By = Annotated[str | None, typer.Option("--by", help="Your name for the audit trail; default: your login.")]
 _PERSON = "oidc:"  # prefix of the names of people who signed in through OIDC
@@ -32,7 +34,10 @@ _PERSON = "oidc:"  # prefix of the names of people who signed in through OIDC
 def tokens_create(
     name: Annotated[str, typer.Argument(help="Name of its user, for the audit trail.")],
     *,
-    role: Annotated[str, typer.Option(help="viewer, operator, auditor or admin.")] = "viewer",
+    role: Annotated[str, typer.Option(help="viewer, operator, auditor, admin, or collect: may only send.")] = "viewer",
+    app_name: Annotated[
+        str | None, typer.Option("--app", metavar="APP", help="Role collect only: what is sent belongs to this app.")
+    ] = None,
     expires: Annotated[
         str | None, typer.Option(metavar="DURATION", help="Lifetime, such as 90d; default: it never expires.")
     ] = None,
@@ -50,23 +55,36 @@ def tokens_create(
         raise WrongSettings(f"--role {role} is not one of {', '.join(Role)}")
     if not name.isprintable() or not 0 < len(name.strip()) <= LONGEST_NAME:
         raise WrongSettings(f"NAME must be 1 to {LONGEST_NAME} printable characters")
+    if app_name is not None and role != Role.COLLECT:
+        raise WrongSettings("--app goes with --role collect")
+    if app_name is not None and (not app_name.isprintable() or not 0 < len(app_name.strip()) <= LONGEST_APP):
+        raise WrongSettings(f"--app must be 1 to {LONGEST_APP} printable characters")
     length = None if expires is None else _lifetime(expires)
     with opened() as application:
         now, access, oidc = application.now(), Access(application.engine), application.settings.web.oidc.issuer
         was_open = oidc is None and not access.closed()
         token, secret = access.make_token(
-            name.strip(), role, by=actor(by), now=now, expires_at=None if length is None else now + length
+            name.strip(),
+            role,
+            by=actor(by),
+            now=now,
+            expires_at=None if length is None else now + length,
+            app=None if app_name is None else app_name.strip(),
         )
         has_admin = oidc is not None or any(t.role == Role.ADMIN and t.holds(now) for t in access.tokens())
     if was_open:
-        typer.echo("this is the first token: from now on everybody has to sign in to the dashboard", err=True)
+        typer.echo(
+            "this is the first token: from now on everybody has to sign in to the dashboard, and to send with a token",
+            err=True,
+        )
     if not has_admin:
         typer.echo("no admin has a valid token; create one: monitor tokens create NAME --role admin", err=True)
     if as_json:
         print_json({**_shown(token, now), "token": secret})
         return
     until = "never expires" if token.expires_at is None else f"expires {_time(token.expires_at)}"
-    typer.echo(f"{token.id}: {readable(token.name)}, {token.role}, {until}. The token is shown only once:", err=True)
+    role_and_app = token.role if token.app is None else f"{token.role} for {readable(token.app)}"
+    typer.echo(f"{token.id}: {readable(token.name)}, {role_and_app}, {until}. The token is shown only once:", err=True)
     typer.echo(secret)
 
 
@@ -85,13 +103,22 @@ def tokens_list(*, as_json: AsJson = False) -> None:
             "no tokens; without one the dashboard opens on this machine only, by the link that `monitor serve` prints"
         )
         return
-    table = Table("id", "name", "role", "state", "created (UTC)", "by", "last used (UTC)", box=None)
+    table = Table("id", "name", "role", "app", "state", "created (UTC)", "by", "last used (UTC)", box=None)
     for token in tokens:
         created, used = _time(token.created_at), "never" if token.used_at is None else _time(token.used_at)
         state = _state(token, now)
         if state == "holds" and token.expires_at is not None:
             state = f"until {_time(token.expires_at)}"
-        table.add_row(token.id, literal(token.name), token.role, state, created, literal(token.created_by), used)
+        table.add_row(
+            token.id,
+            literal(token.name),
+            token.role,
+            literal(token.app or ""),
+            state,
+            created,
+            literal(token.created_by),
+            used,
+        )
     for column in table.columns:
         column.overflow = "fold"
     table.columns[0].no_wrap = True

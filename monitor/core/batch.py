@@ -27,13 +27,14 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """A ledger: received = assessed + duplicate + dead + pending."""
+    """A ledger: received = assessed + duplicate + dead + pending + unscored."""
 
     received: int = 0
     assessed: int = 0
     duplicate: int = 0
     dead: int = 0
     pending: int = 0
+    unscored: int = 0
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(
@@ -42,9 +43,10 @@ class Tally:
             duplicate=self.duplicate + other.duplicate,
             dead=self.dead + other.dead,
             pending=self.pending + other.pending,
+            unscored=self.unscored + other.unscored,
         )
 
     @property
     def balanced(self) -> bool:
         """Whether every received message is accounted for."""
-        return self.received == self.assessed + self.duplicate + self.dead + self.pending
+        return self.received == self.assessed + self.duplicate + self.dead + self.pending + self.unscored

@@ -31,6 +31,14 @@ class Retriable(MonitorError):
         self.retry_after = retry_after
 
 
+class Overloaded(Retriable):
+    """More is open than may be; the sender should try again after `retry_after` seconds."""
+
+    def __init__(self, problem: str, retry_after: float) -> None:
+        super().__init__(problem)
+        self.retry_after: float = retry_after
+
+
 class Fatal(MonitorError):
     """An error that waiting does not mend; the message says what to change."""
 

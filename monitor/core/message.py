@@ -29,6 +29,7 @@ class Skip(StrEnum):
     CONTROL = "control"  # a transaction marker, an aborted or a compacted message: readers do not get it
     EXPIRED = "expired"  # the broker's retention deleted the message before it was read: it is lost
     UNREADABLE = "unreadable"  # in a record batch that cannot be decompressed, whose first offset is a dead letter
+    COLLECTED = "collected"  # it held spans or several turns, which are counted where they are read, once each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,6 +166,7 @@ class Interaction:
     trace_id: str | None = None
     latency_ms: float | None = None
     usage: TokenUsage | None = None
+    cost: float | None = None  # by the prices when it was read, in their currency
     marks: frozenset[Mark] = frozenset()
     position: Position | None = None  # of the message that carried it
     feedback: tuple[Feedback, ...] = ()  # on this and earlier interactions of the app, kept apart from all else

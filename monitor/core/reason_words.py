@@ -1,8 +1,8 @@
-"""The reasons of verdicts in words, the same in pages, messages and on the command line."""
+"""The reasons of verdicts and of missing scores in words, the same in pages, messages and on the command line."""
 
 from __future__ import annotations
 
-from monitor.core.model import Reason
+from monitor.core.model import Reason, Unscored
 
 REASON_WORDS = {
     Reason.SUPPORT_OFF_QUESTION: "the supporting documents are not about the question",
@@ -18,3 +18,25 @@ REASON_WORDS = {
     Reason.EMPTY_ANSWER: "the answer is empty",
     Reason.REFUSAL_WORDING: "the answer is worded as a refusal",
 }
+
+# Each completes "38 % of turns …" and "this turn …", as the pages and commands say it.
+UNSCORED_WORDS = {
+    Unscored.CALL_FAILED: "ended with a failed model call",
+    Unscored.CONTENT_REDACTED: "had texts redacted before they were sent",
+    Unscored.CONTENT_NOT_CAPTURED: "carry no question or answer",
+    Unscored.NO_RETRIEVAL: "looked nothing up",
+    Unscored.NO_DOCUMENT_TEXT: "carry no document text",
+}
+UNSCORED_OF_ONE = UNSCORED_WORDS | {
+    Unscored.CONTENT_NOT_CAPTURED: "carries no question or answer",
+    Unscored.NO_DOCUMENT_TEXT: "carries no document text",
+}
+# What to do about it; `UNSCORED_PAGE` says more.
+UNSCORED_ADVICE = {
+    Unscored.CALL_FAILED: "look at the chatbot's calls of its model: there is no answer to score",
+    Unscored.CONTENT_REDACTED: "stop redacting in the chatbot, or redact here with MONITOR_REDACTION__KINDS",
+    Unscored.CONTENT_NOT_CAPTURED: "switch on the recording of content in the instrumentation",
+    Unscored.NO_RETRIEVAL: "nothing to do if these turns need no documents; otherwise record the retrieval",
+    Unscored.NO_DOCUMENT_TEXT: "switch on the recording of document texts, or set up a look-up of documents by id",
+}
+UNSCORED_PAGE = "docs/start/events.md"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from importlib import resources
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -17,6 +18,7 @@ from monitor.core.model import Document, Interaction, TokenUsage, Verdict
 from monitor.simulate.scenarios import Phase, Scenario
 
 RETRIEVED = 3  # documents for a question
+PRICES = Path(__file__).parent / "knowledge" / "prices.yaml"  # of the models below, made up like them
 MODELS = (("kestrel-2-large", 3), ("kestrel-2-mini", 1))  # with their shares
 PROMPT_VERSION = "support-2026-10"
 

@@ -12,7 +12,9 @@ from sqlalchemy import Engine, func, select
 from monitor.core.message import Skip
 from monitor.core.model import Verdict
 from monitor.store.audit_queue import Kind
+from monitor.store.collect.figures import CollectFigures, collect_figures
 from monitor.store.database import retriable
+from monitor.store.interaction.writer import GROUP
 from monitor.store.ledger.ledger import Ledger, source_of
 from monitor.store.ledger.progress import ReadingStore
 from monitor.store.pending.queue import PendingQueue
@@ -21,11 +23,12 @@ from monitor.store.tables.audit import audit_queue
 from monitor.store.tables.signals import verdict_hour
 
 RECENT = timedelta(hours=48)  # answers that occurred earlier are not in the metrics, even when they arrive late
-# the ledger's counts that never go down
+# the ledger's counts that never go down, unless a revision moves a turn from one outcome to another
 COUNTED = (
     "received",
     "assessed",
     "duplicate",
+    "unscored",
     *(skip.value for skip in Skip),
 )
 
@@ -47,6 +50,7 @@ class Figures:
     evaluated: Mapping[str, datetime]  # rule
     unsealed: float = 0.0  # seconds for which the oldest entry of the audit queue has waited
     retention_refused: bool = False
+    collected: CollectFigures = field(default_factory=CollectFigures)
     refused: Mapping[str, int] = field(default_factory=dict)  # witness; 1 where it contradicts the trail
 
 
@@ -87,6 +91,7 @@ class TelemetryStore:
             given_up=given_up,
             evaluated=evaluated,
             unsealed=self._unsealed(now),
+            collected=collect_figures(self._engine, GROUP, now),
         )
 
     def _unsealed(self, now: datetime) -> float:

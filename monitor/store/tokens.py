@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, Engine, delete, exists, insert, or_, select, update
@@ -34,10 +34,15 @@ class Token:
     used_at: datetime | None
     revoked_at: datetime | None
     revoked_by: str | None
+    app: str | None = None  # what is sent with it belongs to this app
 
     def holds(self, now: datetime) -> bool:
         """Whether the token is valid now."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+    def use_is_due(self, now: datetime) -> bool:
+        """Whether the stored time of the last use is so old that a use is to be recorded."""
+        return self.used_at is None or now - self.used_at >= _USE_INTERVAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +61,14 @@ class Access:
         self._random = random
 
     def make_token(
-        self, name: str, role: str, *, by: str, now: datetime, expires_at: datetime | None = None
+        self,
+        name: str,
+        role: str,
+        *,
+        by: str,
+        now: datetime,
+        expires_at: datetime | None = None,
+        app: str | None = None,
     ) -> tuple[Token, str]:
         """Makes a token, and returns it with its secret, which is not stored.
 
@@ -64,21 +76,23 @@ class Access:
             WrongSettings: a valid token has this name already.
         """
         secret = PREFIX + self._random(_BYTES)
-        digest = _digest(secret)
+        of_secret = digest(secret)
         values = {
-            "id": digest.hex()[:12],
+            "id": of_secret.hex()[:12],
             "name": name,
             "role": role,
             "created_at": now,
             "created_by": by,
             "expires_at": expires_at,
+            "app": app,
         }
+        record = {"done": "made", "name": name, "role": role} | ({} if app is None else {"app": app})
         with retriable(), self._engine.begin() as connection:
             same = select(api_token).where(_t.name == name, _t.revoked_at.is_(None))
             if any(_token(row).holds(now) for row in connection.execute(same)):
                 raise WrongSettings(f"there is a token {name!r} already; revoke it first, or choose another name")
-            row = connection.execute(insert(api_token).values(digest=digest, **values).returning(*api_token.c)).one()
-            _record(connection, row.id, by, now, {"done": "made", "name": name, "role": role})
+            row = connection.execute(insert(api_token).values(digest=of_secret, **values).returning(*api_token.c)).one()
+            _record(connection, row.id, by, now, record)
         return _token(row), secret
 
     def tokens(self) -> list[Token]:
@@ -86,9 +100,12 @@ class Access:
         with retriable(), self._engine.connect() as connection:
             return [_token(row) for row in connection.execute(select(api_token).order_by(_t.created_at.desc(), _t.id))]
 
-    def any_token(self, now: datetime) -> bool:
-        """Whether any token is valid."""
-        return any(token.holds(now) for token in self.tokens())
+    def valid(self, now: datetime) -> dict[bytes, Token]:
+        """All valid tokens by the digests of their secrets, see `digest`."""
+        with retriable(), self._engine.connect() as connection:
+            rows = connection.execute(select(api_token).where(_t.revoked_at.is_(None))).all()
+        tokens = {row.digest: _token(row) for row in rows}
+        return {of_secret: token for of_secret, token in tokens.items() if token.holds(now)}
 
     def closed(self) -> bool:
         """Whether a token was ever made: then nobody gets in without one, even when all tokens have expired."""
@@ -109,18 +126,24 @@ class Access:
     def holder(self, secret: str, now: datetime) -> Token | None:
         """The valid token with this secret, if there is one; records its use."""
         with retriable(), self._engine.begin() as connection:
-            row = connection.execute(select(api_token).where(_t.digest == _digest(secret))).one_or_none()
+            row = connection.execute(select(api_token).where(_t.digest == digest(secret))).one_or_none()
             if row is None or not (token := _token(row)).holds(now):
                 return None
-            if token.used_at is None or now - token.used_at >= _USE_INTERVAL:
+            if token.use_is_due(now):
                 connection.execute(update(api_token).where(_t.id == token.id).values(used_at=now))
         return token
+
+    def record_use(self, token: Token, now: datetime) -> Token:
+        """Stores that the token is used now, and returns it with this time."""
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(update(api_token).where(_t.id == token.id).values(used_at=now))
+        return replace(token, used_at=now)
 
     def begin_session(self, session: Session, *, now: datetime, length: timedelta, token_id: str | None = None) -> str:
         """Signs a person in and returns the secret for the cookie. Removes sessions that have ended."""
         secret = self._random(_BYTES)
         values = {
-            "digest": _digest(secret),
+            "digest": digest(secret),
             "subject": session.subject,
             "role": session.role,
             "token_id": token_id,
@@ -137,7 +160,7 @@ class Access:
         query = (
             select(_s.subject, _s.role)
             .outerjoin(api_token, _t.id == _s.token_id)
-            .where(_s.digest == _digest(secret), _s.expires_at > now)
+            .where(_s.digest == digest(secret), _s.expires_at > now)
             .where(_t.revoked_at.is_(None), or_(_t.expires_at.is_(None), _t.expires_at > now))
         )
         with retriable(), self._engine.connect() as connection:
@@ -146,7 +169,7 @@ class Access:
 
     def end_session(self, secret: str) -> None:
         with retriable(), self._engine.begin() as connection:
-            connection.execute(delete(web_session).where(_s.digest == _digest(secret)))
+            connection.execute(delete(web_session).where(_s.digest == digest(secret)))
 
     def end_sessions(self, subject: str, *, by: str, now: datetime) -> int:
         """Ends all sessions of a person; returns how many there were."""
@@ -161,7 +184,8 @@ def _record(connection: Connection, token_id: str, by: str, now: datetime, body:
     queue_act(connection, Act(kind=Kind.TOKEN, by=by, at=now, subject=token_id, body={**body}))
 
 
-def _digest(secret: str) -> bytes:
+def digest(secret: str) -> bytes:
+    """What is stored of a secret."""
     return hashlib.sha256(secret.encode(errors="replace")).digest()
 
 

@@ -17,6 +17,7 @@ from starlette.routing import Match
 
 from monitor.app.background.telemetry import collector_of
 from monitor.app.wiring.application import Application
+from monitor.app.wiring.prices import currency_of
 from monitor.core.errors import MonitorError, Retriable, WrongSettings
 from monitor.store.database import TakesTooLong
 from monitor.web import health
@@ -45,7 +46,7 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
     """The dashboard over what `application` has wired; `guard` decides who may use it.
 
     Raises:
-        WrongSettings: OIDC is configured, but MONITOR_PUBLIC_URL is not.
+        WrongSettings: OIDC is configured, but MONITOR_PUBLIC_URL is not; or the file of prices is wrong.
     """
     app = DashboardApp(
         title="monitor",
@@ -59,6 +60,7 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
     app.state.application = application
     app.state.guard = guard
     app.state.provider = signin_oidc.provider(application.settings, guard)
+    app.state.currency = currency_of(application.settings)
     app.state.collector = collector_of(application)
     app.state.readiness = health.Readiness(application.queries.ping)
     app.state.jobs = Jobs(application.now)

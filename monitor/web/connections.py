@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 
 from h11 import IDLE, SEND_BODY
 from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from monitor.core.errors import WrongSettings
 
 log = logging.getLogger(__name__)
 _FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"
@@ -110,3 +113,19 @@ class LimitedConnection(H11Protocol):
             return False
         min(waiting, key=lambda other: other.since).give_up()
         return True
+
+
+def listening(host: str, port: int, settings: str) -> socket.socket:
+    """A socket that listens.
+
+    Raises:
+        WrongSettings: it cannot; the message names `settings`.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listens = socket.create_server((host, port), family=family, backlog=128)
+    except OSError as error:
+        raise WrongSettings(f"{settings}: cannot listen at {host}:{port}: {error.strerror}") from None
+    # connections inherit it; asyncio does not set it on a socket made here, and every response would wait 40 ms
+    listens.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listens

@@ -19,6 +19,7 @@ from monitor.web.deadletters import page as dead_letter_page
 from monitor.web.interaction import api as interaction_api
 from monitor.web.interaction import api_export as export_api
 from monitor.web.interaction import api_overview as overview_api
+from monitor.web.interaction import api_unscored as unscored_api
 from monitor.web.interaction import list_page as interaction_list_page
 from monitor.web.interaction import overview_page
 from monitor.web.interaction import page as interaction_page
@@ -59,6 +60,7 @@ for operations in (
     overview_api,
     interaction_api,
     export_api,
+    unscored_api,
     label_api,
     rates_api,
     alert_api,

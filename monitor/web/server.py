@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-import socket
 from contextlib import nullcontext
+from datetime import datetime
 from threading import Event, Thread
 from urllib.parse import urlsplit
 
@@ -16,8 +16,12 @@ from monitor.core.errors import WrongSettings
 from monitor.report.charts.rates import warmed
 from monitor.store.tokens import Access
 from monitor.web.app import create_app
+from monitor.web.base.access import Permission, Role
 from monitor.web.base.guard import LOOPBACK, Guard
-from monitor.web.connections import LimitedConnection
+from monitor.web.collect.door import Door
+from monitor.web.collect.http import Beside, CollectApp
+from monitor.web.collect.senders import Senders
+from monitor.web.connections import LimitedConnection, listening
 from monitor.web.signin.signin_link import sign_in_link
 
 log = logging.getLogger(__name__)
@@ -37,16 +41,21 @@ def serve(application: Application, stop: Event) -> None:
     only_tokens = (
         settings.oidc.issuer is not None or not {settings.host, urlsplit(public).hostname or settings.host} <= LOOPBACK
     )
-    if settings.host not in LOOPBACK and settings.oidc.issuer is None and not access.any_token(application.now()):
+    if (
+        settings.host not in LOOPBACK
+        and settings.oidc.issuer is None
+        and not _anyone_may_sign_in(access, application.now())
+    ):
         raise WrongSettings(
             f"MONITOR_WEB__HOST={settings.host} lets other machines in, but nobody could sign in: make an access token "
             "(`monitor tokens create NAME --role admin`), or set MONITOR_WEB__OIDC__…"
         )
     guard = Guard(access=access, now=application.now, public=public, only_tokens=only_tokens)
-    app, listening = create_app(application, guard), _listening(settings.host, settings.port)
+    app, listens = create_app(application, guard), listening(settings.host, settings.port, "MONITOR_WEB__HOST, …__PORT")
+    sending = CollectApp(_door(application, access, only_tokens=only_tokens))
     server = uvicorn.Server(
         uvicorn.Config(
-            app,
+            Beside(sending, app),
             http=LimitedConnection,
             ws="none",
             log_level=settings.log_level,
@@ -58,12 +67,12 @@ def serve(application: Application, stop: Event) -> None:
             timeout_graceful_shutdown=5,
         )
     )
-    host, port = listening.getsockname()[:2]
+    host, port = listens.getsockname()[:2]
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
     log.info("dashboard: %s/", address)
     if not guard.is_closed():
         log.info("sign in by this link, which works once: %s", sign_in_link(address, guard))
-    thread = Thread(target=server.run, kwargs={"sockets": [listening]}, name="web")  # the main thread handles signals
+    thread = Thread(target=server.run, kwargs={"sockets": [listens]}, name="web")  # the main thread handles signals
     thread.start()
     Thread(target=warmed, name="warming", daemon=True).start()  # the first drawing takes half a second
     # with the embedded database, no other process may be running that seals new rows and acts
@@ -75,16 +84,15 @@ def serve(application: Application, stop: Event) -> None:
     finally:
         server.should_exit = True
         thread.join()
-        listening.close()
+        sending.close()
+        listens.close()
         app.state.jobs.stop()
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listening = socket.create_server((host, port), family=family, backlog=128)
-    except OSError as error:
-        raise WrongSettings(f"MONITOR_WEB__HOST, …__PORT: cannot listen at {host}:{port}: {error.strerror}") from None
-    # connections inherit it; asyncio does not set it on a socket made here, and every response would wait 40 ms
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening
+def _door(application: Application, access: Access, *, only_tokens: bool) -> Door:
+    senders = Senders(access, application.now, only_tokens=only_tokens)
+    return Door(application.collecting.intake, senders, application.settings.collect, application.now)
+
+
+def _anyone_may_sign_in(access: Access, now: datetime) -> bool:
+    return any(token.holds(now) and Role(token.role).may(Permission.VIEW) for token in access.tokens())

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from monitor.core.batch import Tally
 from monitor.core.errors import Fenced
 from monitor.core.message import Offset
+from monitor.core.model import Unscored
 from monitor.core.ports import Store
 from monitor.simulate.fakes.flow import MemoryStore
-from tests.factories.answers import a_batch, a_dead_letter, an_assessment
+from tests.factories.answers import a_batch, a_dead_letter, an_assessment, an_interaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,7 @@ class Kept:
 
     store: Store
     answers: Callable[[], dict[tuple[str, str], str]]
+    unscored: Callable[[], dict[tuple[str, str], str]]
     dead: Callable[[], list[bytes]]
     offsets: Callable[[], dict[str, int]]
 
@@ -36,6 +38,7 @@ def in_memory() -> Kept:
     return Kept(
         store=store,
         answers=lambda: {key: a.interaction.answer for key, a in store.assessments.items()},
+        unscored=lambda: {key: it.answer for key, it in store.unscored.items()},
         dead=lambda: sorted(letter.message.value for letter in store.dead_letters.values()),
         offsets=lambda: {topic: reached for (topic, _), reached in store.offsets.items()},
     )
@@ -44,7 +47,8 @@ def in_memory() -> Kept:
 def in_postgres(writer, rows) -> Kept:
     def answers():
         stored = rows("SELECT app, id, answer FROM interaction JOIN assessment USING (app, id, occurred_at)")
-        keys = rows("SELECT app, id FROM interaction_key")
+        of_unscored = "SELECT app, id FROM interaction WHERE unscored IS NOT NULL"
+        keys = rows(f"SELECT app, id FROM interaction_key EXCEPT {of_unscored}")
         counted = rows("SELECT coalesce(sum(total), 0)::bigint FROM verdict_minute")
         assert sorted((app, id_) for app, id_, _ in stored) == sorted(keys)
         assert counted == [(len(stored),)]
@@ -53,6 +57,10 @@ def in_postgres(writer, rows) -> Kept:
     return Kept(
         store=writer,
         answers=answers,
+        unscored=lambda: {
+            (app, id_): answer
+            for app, id_, answer in rows("SELECT app, id, answer FROM interaction WHERE unscored IS NOT NULL")
+        },
         dead=lambda: sorted(value for (value,) in rows("SELECT value FROM dead_letter")),
         offsets=lambda: dict(rows("SELECT topic, next_offset FROM consumer_offset")),
     )
@@ -136,6 +144,27 @@ def test_dead_letters_differ_by_their_place_and_by_their_bytes(kept):
         )
     )
     assert kept.dead() == [b"nay", b"no", b"no", b"no"]
+
+
+def test_unscored_turns_are_counted_and_kept_once(kept):
+    turn = an_interaction(id="u", answer="", unscored=Unscored.CALL_FAILED)
+    tally = kept.store.write(a_batch(an_assessment(id="1"), unscored=(turn, turn), received=3))
+    assert tally == Tally(received=3, assessed=1, unscored=1, duplicate=1)
+    assert tally.balanced
+    assert kept.unscored() == {("support-bot", "u"): ""}
+    assert kept.store.write(a_batch(an_assessment(id="u"))) == Tally(received=1, duplicate=1)
+
+
+def test_a_revision_replaces_what_is_stored_and_counts_as_a_duplicate(kept):
+    turn = an_interaction(id="u", answer="first", unscored=Unscored.CALL_FAILED)
+    kept.store.write(a_batch(unscored=(turn,), received=1))
+    scored = an_assessment(id="u", answer="second", revises=True)
+    assert kept.store.write(a_batch(scored)) == Tally(received=1, duplicate=1)
+    assert (kept.unscored(), kept.answers()) == ({}, {("support-bot", "u"): "second"})
+    again = replace(turn, answer="third", revises=True)
+    assert kept.store.write(a_batch(unscored=(again,), received=1)) == Tally(received=1, duplicate=1)
+    assert (kept.unscored(), kept.answers()) == ({("support-bot", "u"): "third"}, {})
+    assert kept.store.write(a_batch(an_assessment(id="new", revises=True))) == Tally(received=1, assessed=1)
 
 
 def test_messages_that_became_nothing_do_not_hide_an_imbalance(kept):

@@ -26,7 +26,8 @@ class MinuteHistory(SignalReader):
     """Answers a rule's questions from counts per minute, from `start` on, held in memory.
 
     The counts are of one rule's signal, selector and `by`; other signals are not distinguished. `minutes` maps label
-    values, in the order of `by`, to an array of shape (minutes, 3): total, sum, squares.
+    values, in the order of `by`, to an array of shape (minutes, 3): total, sum, squares; for
+    a percentile, the bins of the histogram follow.
     """
 
     def __init__(
@@ -36,7 +37,8 @@ class MinuteHistory(SignalReader):
         self._by = tuple(by)
         # running sums, so that the counts of a span are one difference
         self._running = {
-            labels: np.concatenate([np.zeros((1, 3)), np.cumsum(array, axis=0)]) for labels, array in minutes.items()
+            labels: np.concatenate([np.zeros((1, array.shape[1])), np.cumsum(array, axis=0)])
+            for labels, array in minutes.items()
         }
 
     @override
@@ -55,7 +57,7 @@ class MinuteHistory(SignalReader):
             most = len(running) - 1
             sums = running[np.clip(last, 0, most)] - running[np.clip(first, 0, most)]
             if not by or sums[:, 0].any():
-                counts = tuple(Count(total=int(n), sum=s, squares=q) for n, s, q in sums.tolist())
+                counts = tuple(map(_count, sums.tolist()))
                 found.append(Counts(labels=labels, counts=counts))
         return found
 
@@ -88,6 +90,11 @@ class MinuteHistory(SignalReader):
     def active_spans(self, rule_digest: str, since: datetime) -> Mapping[str, Sequence[Span]]:
         """Nothing: baselines are learnt from all counts."""
         return {}
+
+
+def _count(sums: Sequence[float]) -> Count:
+    total, added, squares, *bins = sums
+    return Count(total=int(total), sum=added, squares=squares, bins=tuple(map(int, bins)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,10 @@ from monitor.alert.window import MINUTE, Counts, Observation, Outcome, Span, win
 
 LOOK_BACK = timedelta(days=1)  # how far back the last answer is looked for
 _PIECES = 60
-_COUNTED = (SignalKind.RATE, SignalKind.MEAN, SignalKind.RANKS, SignalKind.DEAD_LETTERS)
+_COUNTED = (
+    *(SignalKind.RATE, SignalKind.MEAN, SignalKind.RANKS, SignalKind.UNSCORED, SignalKind.DEAD_LETTERS),
+    *(SignalKind.LATENCY, SignalKind.TOKENS, SignalKind.COST),
+)
 
 
 def with_evidence(

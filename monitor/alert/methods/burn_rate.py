@@ -58,7 +58,7 @@ class BurnRate(Method):
     """
 
     name: ClassVar[str] = "burn_rate"
-    takes: ClassVar[frozenset[SignalKind]] = frozenset({SignalKind.RATE, SignalKind.DEAD_LETTERS})
+    takes: ClassVar[frozenset[SignalKind]] = frozenset({SignalKind.RATE, SignalKind.UNSCORED, SignalKind.DEAD_LETTERS})
 
     allowed: Target
     preset: Preset | None = None

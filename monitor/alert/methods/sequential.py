@@ -78,7 +78,7 @@ class Sequential(Method):
     """
 
     name: ClassVar[str] = "sequential"
-    takes: ClassVar[frozenset[SignalKind]] = frozenset({SignalKind.RATE, SignalKind.DEAD_LETTERS})
+    takes: ClassVar[frozenset[SignalKind]] = frozenset({SignalKind.RATE, SignalKind.UNSCORED, SignalKind.DEAD_LETTERS})
 
     target: Target = field()  # without `field()`, the dataclass takes the inherited property for a default
     false_alarm_every: timedelta = timedelta(weeks=10)

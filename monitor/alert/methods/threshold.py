@@ -11,15 +11,16 @@ from typing_extensions import override
 from monitor.alert.methods.method import Memory, Method, WrongParameter, require_least, require_share, require_window
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
-from monitor.alert.window import Count, Counts, Observation, Outcome, Span, interval, window_at
+from monitor.alert.window import Count, Counts, Observation, Outcome, Span, bounds, measured, window_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold(Method):
-    """Breaching while the value over `window` is `above` the line, or `below` it (means only).
+    """Breaching while the value over `window` is `above` the line, or `below` it (means and amounts).
 
-    With fewer than `min_samples` answers the outcome is unsure; momentary states need no samples. With `confident`,
-    the alert fires only when the whole interval is past the line, and ends when the value is back on the good side.
+    With fewer than `min_samples` answers the outcome is unsure; momentary states and sums need no samples. With
+    `confident`, the alert fires only when the whole interval is past the line, and ends when the value is back on the
+    good side.
     """
 
     name: ClassVar[str] = "threshold"
@@ -59,9 +60,9 @@ class Threshold(Method):
 
     @override
     def check(self, signal: Signal) -> None:
-        """A share needs a share as its line; only a mean can be too low; only a share has a baseline."""
+        """A share needs a share as its line; only a mean or an amount can be too low; only a share has a baseline."""
         if self.above is None:
-            if signal.kind is not SignalKind.MEAN:
+            if not (signal.kind is SignalKind.MEAN or signal.is_amount):
                 raise WrongParameter("below", f"only a mean can be too low, not {_named(signal)}")
         elif signal.is_share:
             require_share("above", self.above)
@@ -69,6 +70,8 @@ class Threshold(Method):
             raise WrongParameter("above", f"no baseline is learnt for {_named(signal)}: set a number")
         if signal.is_momentary and self.confident:
             raise WrongParameter("confident", f"{_named(signal)} is a momentary state, which has no interval")
+        if signal.is_sum and self.confident:
+            raise WrongParameter("confident", f"{_named(signal)} is a sum, which has no interval")
 
     @override
     def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
@@ -81,11 +84,11 @@ class Threshold(Method):
     ) -> tuple[Observation, Memory | None]:
         """Leaves the memory as it is."""
         (count,) = counts.counts
-        value = count.mean
+        value = measured(signal, count)
         if value is not None and signal.is_momentary:
             lower, upper = value, value
         else:
-            lower, upper = interval(count, share=signal.is_share)
+            lower, upper = bounds(signal, count)
         observation = Observation(
             labels=counts.labels,
             outcome=self._outcome(count, signal, bound, lower, upper),
@@ -98,10 +101,10 @@ class Threshold(Method):
         return observation, memory
 
     def _outcome(self, count: Count, signal: Signal, bound: float, lower: float, upper: float) -> Outcome:
-        value = count.mean
+        value = measured(signal, count)
         if value is None:
             return Outcome.NO_DATA
-        if count.total < self.min_samples and not signal.is_momentary:
+        if count.total < self.min_samples and not (signal.is_momentary or signal.is_sum):
             return Outcome.UNSURE
         if (value <= bound) if self.below is None else (value >= bound):
             return Outcome.NORMAL

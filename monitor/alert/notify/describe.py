@@ -15,7 +15,7 @@ from monitor.alert.notification import MAX_EXAMPLES, Course, Description, Exampl
 from monitor.alert.ports import SignalReader
 from monitor.alert.rule import Rule
 from monitor.alert.signal import Signal, SignalKind
-from monitor.alert.window import MINUTE, Span
+from monitor.alert.window import MINUTE, Span, measured
 
 BASELINE = timedelta(days=7)  # the time before the window that it is compared with
 LONGEST_WINDOW = timedelta(hours=6)
@@ -117,7 +117,7 @@ def course_of(
     counted = {**selector, **{label: (value,) for label, value in _alert_labels(by, alert).items()}}
     found = signals.counts(signal, counted, (), pieces)
     points = tuple(
-        Point(at=piece.start, value=count.mean, total=count.total)
+        Point(at=piece.start, value=measured(signal, count), total=count.total)
         for piece, count in zip(pieces, found[0].counts, strict=True)
     )
     return Course(points=points, bound=alert.bound, unit=alert.unit, name=alert.signal, started_at=alert.started_at)

@@ -62,7 +62,8 @@ def _own_labels(labels: dict[str, str]) -> dict[str, str]:
 
 
 def _signal(value: object) -> Signal:
-    known = "{rate: …}, {mean: …}, {ranks: …}, {true_rate: …}, no_data, dead_letters, lag or ledger_imbalance"
+    known = ", ".join(f"{{{kind}: …}}" for kind in NAMES)
+    known += ", no_data, unscored_rate, dead_letters, lag or ledger_imbalance"
     if isinstance(value, dict) and len(value) == 1:
         ((kind, name),) = value.items()
         if kind in NAMES and isinstance(name, str):

@@ -51,7 +51,8 @@ def _condition(rule: Rule) -> str:
         case Sequential():
             held_against = f"clearly above the target of {line}"
         case Change():
-            held_against = f"{method.at_least * 100:g} points above the same hours of earlier weeks, over {window}"
+            rise = f"{method.at_least * 100:g} {'points' if rule.signal.is_share else '%'}"
+            held_against = f"{rise} above the same hours of earlier weeks, over {window}"
         case _ if rule.signal.is_momentary:
             held_against = f"more than {line}"
         case _:

@@ -47,6 +47,11 @@ MetricName = Literal[
     "monitor_notifications_given_up",  # never to be sent, by receiver
     "monitor_audit_waiting_seconds",  # of the oldest entry that waits to be sealed
     "monitor_retention_refused",  # 1 while retention removes nothing, since a clock may be ahead; where it last ran
+    "monitor_traces_open",  # that wait for more spans, or to be assembled
+    "monitor_traces_overdue_seconds",  # for which the oldest trace has been due; grows while nobody assembles
+    "monitor_spans_kept_bytes",  # of the spans and log records that are kept, also of closed traces
+    "monitor_spans_total",  # spans and log records received, by what became of them: kept, repeated, refused or late
+    "monitor_inbox_waiting",  # turns and events that are kept and not stored yet, by topic of the inbox
     "monitor_audit_refused",  # 1 while a witness contradicts the trail, and nothing is sealed; by witness
 ]
 Read = Callable[[datetime], Figures]
@@ -177,7 +182,7 @@ def served(collector: StoreCollector, host: str, port: int | None) -> Iterator[i
 def _families(figures: Figures, answers: Mapping[tuple[str, str], int]) -> Iterator[Metric]:
     f, messages = figures, figures.messages.items()
     received = [((source,), number) for (source, name), number in messages if name == "received"]
-    settled = [(labels, number) for labels, number in messages if labels[1] in {"assessed", "duplicate"}]
+    settled = [(labels, number) for labels, number in messages if labels[1] in {"assessed", "duplicate", "unscored"}]
     skipped = [(labels, number) for labels, number in messages if labels[1] in set(Skip)]
     evaluated = [((rule,), at.timestamp()) for rule, at in f.evaluated.items()]
     yield _counter("monitor_messages_received_total", "Messages that were read.", received, "source")
@@ -206,6 +211,18 @@ def _families(figures: Figures, answers: Mapping[tuple[str, str], int]) -> Itera
         "Whether retention waits for a person to confirm it.",
         [((), float(f.retention_refused))],
     )
+    c = f.collected
+    spans = {"repeated": c.repeated, "refused": c.refused, "late": c.late}
+    yield _gauge("monitor_traces_open", "Traces that wait for more spans.", [((), c.open)])
+    yield _gauge("monitor_traces_overdue_seconds", "By which assembling is behind.", [((), c.overdue)])
+    yield _gauge("monitor_spans_kept_bytes", "Bytes of kept spans and log records.", [((), c.bytes)])
+    yield _counter(
+        "monitor_spans_total",
+        "Spans and log records received.",
+        _one({"kept": c.spans - sum(spans.values()), **spans}),
+        "outcome",
+    )
+    yield _gauge("monitor_inbox_waiting", "Turns and events not stored yet.", _one(c.waiting), "topic")
     yield _gauge("monitor_audit_refused", "Whether a witness contradicts the audit trail.", _one(f.refused), "witness")
 
 

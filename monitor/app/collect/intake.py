@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from monitor.core.errors import Retriable
+from monitor.core.errors import Overloaded
 from monitor.core.message import DeadLetter, Message
 from monitor.core.trace import Collected
 
-
-class Overloaded(Retriable):
-    """More is open than may be; the sender should try again after `retry_after` seconds."""
-
-    def __init__(self, problem: str, retry_after: float) -> None:
-        super().__init__(problem)
-        self.retry_after = retry_after
+__all__ = ["Intake", "Overloaded"]
 
 
 class Intake(Protocol):
@@ -30,8 +24,8 @@ class Intake(Protocol):
         Returns how many of the spans were refused for good, because their trace has reached its limits.
         """
 
-    def events(self, messages: Sequence[Message]) -> Sequence[DeadLetter]:
+    def events(self, messages: Sequence[Message], *, app: str | None = None) -> Sequence[DeadLetter]:
         """Keeps those of the events that are readable, in their order, and returns the others with their problems.
 
-        The position of a message is its place in the request.
+        The position of a message is its place in the request. `app` comes before any name that the events give.
         """

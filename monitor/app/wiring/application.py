@@ -5,12 +5,12 @@ Each part is imported and built when it is first asked for, so that a command th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from threading import Event
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Self
 
 from monitor.app.wiring.audit import Auditing
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from monitor.app.stages import Assess, Stages
     from monitor.app.wiring.alert import Alerting
+    from monitor.app.wiring.collect import Collecting
     from monitor.app.wiring.kafka import KafkaWiring
     from monitor.app.wiring.models import LanguageModels
     from monitor.app.wiring.reference import WatchedReferences
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
     from monitor.assess.pipeline import Pipeline
     from monitor.assess.ports import Completer, Embedder
     from monitor.core.batch import Batch, Tally
+    from monitor.core.model import Assessment, Interaction
     from monitor.core.ports import Source, Store
     from monitor.ingest.decode import TopicDecoder
+    from monitor.ingest.mapping import EventMap
     from monitor.store.interaction.assessments import AssessmentQueries
     from monitor.store.interaction.overview import OverviewStore
     from monitor.store.interaction.writer import Writer
@@ -55,6 +58,7 @@ class Application:
         self.now = now
         self.retention_refused = False  # whether the last round of retention waits for a person to confirm it
         self._closing = ExitStack()
+        self._assessing = Lock()  # the encoder takes one thread at a time
 
     def __enter__(self) -> Self:
         return self
@@ -114,6 +118,7 @@ class Application:
             group=group or GROUP,
             rescore=rescore,
             follow_ups=self.language_models.follow_ups,
+            limits=self.collecting.limits,
         )
         self._closing.callback(writer.close)
         return writer
@@ -214,7 +219,12 @@ class Application:
     def assessing(self, patience: float | None) -> Assess:
         """From interactions that are to be stored to assessments with their ranks; `patience` as in `pipeline_with`."""
         pipeline, references = self.pipeline_with(patience), self.references
-        return lambda interactions: references.rank(pipeline.assess(interactions))
+
+        def assess(interactions: Sequence[Interaction]) -> list[Assessment]:
+            with self._assessing:
+                return references.rank(pipeline.assess(interactions))
+
+        return assess
 
     @cached_property
     def references(self) -> WatchedReferences:
@@ -231,11 +241,15 @@ class Application:
 
         return LanguageModels(self.settings, lambda: self.database_url, lambda: self.embedder, self._closing, self.now)
 
-    def decoder(self, *, app: str | None = None, dialect: str | None = None) -> TopicDecoder:
-        """From bytes to interactions; `app` and `dialect` come before any setting."""
+    def decoder(
+        self, *, app: str | None = None, dialect: str | None = None, event_map: EventMap | None = None
+    ) -> TopicDecoder:
+        """From bytes to interactions; `app`, `dialect` and `event_map` come before any setting."""
         from monitor.app.wiring.decoding import topic_decoder
 
-        return topic_decoder(self.settings, app=app, dialect=dialect, tag_key=self.auditing.tag_key)
+        return topic_decoder(
+            self.settings, app=app, dialect=dialect, event_map=event_map, tag_key=self.auditing.tag_key
+        )
 
     @cached_property
     def kafka(self) -> KafkaWiring:
@@ -250,6 +264,13 @@ class Application:
             now=self.now,
         )
 
+    @cached_property
+    def collecting(self) -> Collecting:
+        """What takes spans and events: the intake, the assembler, and the inbox."""
+        from monitor.app.wiring.collect import Collecting
+
+        return Collecting(self, self._closing)
+
     def stages(
         self,
         source: Source,
@@ -261,6 +282,7 @@ class Application:
         patience: float | None = None,
         store: Store | None = None,
         set_aside: bool = False,
+        event_map: EventMap | None = None,
     ) -> Stages:
         """The whole flow from `source` into `store`, by default our own; `patience` as in `Retry`.
 
@@ -272,7 +294,7 @@ class Application:
         ingest = self.settings.ingest
         return Stages(
             source=source,
-            decode=self.decoder(app=app, dialect=dialect).decode_batch,
+            decode=self.decoder(app=app, dialect=dialect, event_map=event_map).decode_batch,
             assess=self.assessing(self.settings.sidecar.patience if set_aside else None),
             store=store or self.store,
             retry=Retry(stop=stop, patience=patience),

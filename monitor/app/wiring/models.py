@@ -5,17 +5,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from monitor.app.wiring.prices import prices_of
 from monitor.assess.judge.sampling import Sample, SamplingPolicy
 from monitor.assess.llm.endpoint import DEFAULT_BASE_URL
 from monitor.assess.llm.exchange import Purpose
 from monitor.assess.ports import Budget, Completer, Embedder, LanguageModel, TokenEncoder
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Assessment, Work
+from monitor.core.prices import Price
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import (
     DetectorSettings,
@@ -181,7 +183,6 @@ def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatMode
     """
     from monitor.assess.llm.client import ChatModel
     from monitor.assess.llm.dialect import Structure
-    from monitor.assess.llm.prices import Prices
 
     llm = settings.llm
     own: SidecarSettings | JudgeSettings = settings.sidecar if purpose is Purpose.SIDECAR else settings.judge
@@ -194,16 +195,18 @@ def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatMode
         raise WrongSettings(
             f"the {purpose} needs a key: set MONITOR_LLM__API_KEY (any word will do if the server needs none)"
         )
-    prices = None
     if llm.input_price is not None and llm.output_price is not None:
-        prices = Prices(input=llm.input_price, output=llm.output_price)
+        price: Price | None = Price(input=llm.input_price, output=llm.output_price)
+    else:
+        table = prices_of(settings)
+        price = None if table is None else table.price(model, datetime.now(UTC).date())
     return ChatModel(
         model=model,
         api_key=llm.api_key.get_secret_value(),
         base_url=llm.base_url,
         purpose=purpose,
         budget=budget,
-        prices=prices,
+        price=price,
         concurrency=own.concurrency,
         timeout=llm.timeout,
         max_output_tokens=llm.max_output_tokens,

@@ -19,11 +19,11 @@ from monitor.assess.llm.dialect import ChatMessage, Dialect, Structure
 from monitor.assess.llm.endpoint import check_key
 from monitor.assess.llm.exchange import Form, NoAnswer, Purpose, Reply, Request, Reservation, Spend
 from monitor.assess.llm.parse import Completion, InvalidCompletion, completion_of, read
-from monitor.assess.llm.prices import Prices
 from monitor.assess.llm.refusal import is_about_settings, is_too_long
 from monitor.assess.llm.transport import Refused, Transport, Unanswered
 from monitor.assess.ports import Budget, LanguageModel
 from monitor.core.errors import Fatal, MonitorError, Retriable
+from monitor.core.prices import Price
 from monitor.core.retry import delay_before
 
 T = TypeVar("T", bound=Form)
@@ -58,7 +58,7 @@ class ChatModel(LanguageModel):
         base_url: str | None,
         purpose: Purpose,
         budget: Budget,
-        prices: Prices | None = None,
+        price: Price | None = None,
         concurrency: int = 8,
         timeout: float = 60.0,
         max_output_tokens: int = 4_096,
@@ -74,7 +74,7 @@ class ChatModel(LanguageModel):
         self._model = model
         self._purpose = purpose
         self._budget = budget
-        self._prices = prices
+        self._price = price
         self._timeout = timeout
         self._max_input_chars = max_input_chars
         self._slots = BoundedSemaphore(concurrency)
@@ -163,7 +163,7 @@ class ChatModel(LanguageModel):
 
     def _spend(self, input_tokens: int, output_tokens: int, discount: float = 1.0) -> Spend:
         """One call with so many tokens, at `discount` of the price; its cost is unknown without prices."""
-        cost = None if self._prices is None else self._prices.cost(input_tokens, output_tokens) * discount
+        cost = None if self._price is None else self._price.cost(input_tokens, output_tokens) * discount
         return Spend(calls=1, input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)
 
     def _reported_use(self, found: Completion, reserved: Spend, discount: float = 1.0) -> Spend:

@@ -23,6 +23,7 @@ from monitor.alert.ports import Receiver
 from monitor.alert.rules.file import parse_rules
 from monitor.alert.state import State, Transition
 from monitor.app.wiring.application import Application
+from monitor.app.wiring.prices import read_prices
 from monitor.assess.explain import COLOURS
 from monitor.cli.demo.slack_preview import SlackPreview
 from monitor.cli.demo.with_llm import print_judgements, with_llm, workers_running
@@ -31,8 +32,9 @@ from monitor.core.batch import Batch
 from monitor.core.model import Assessment, Interaction, Verdict
 from monitor.core.settings.audit import AuditSettings
 from monitor.core.settings.load import CONFIG_FILE, Settings
+from monitor.ingest.decode import priced
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
-from monitor.simulate.traffic import play
+from monitor.simulate.traffic import PRICES, play
 from monitor.store.embedded_postgres import embedded_database
 
 APP = "quillmere-support"
@@ -91,7 +93,9 @@ def play_demo(
     url = SecretStr(embedded_database(own))
     off = {name: getattr(settings, name).model_copy(update={"mode": "off"}) for name in ("sidecar", "judge")}
     chosen = settings.model_copy(update=off) if llm is None else with_llm(settings, llm)
-    demo_settings = chosen.model_copy(update={"database_url": url, "state_dir": own, "audit": AuditSettings()})
+    demo_settings = chosen.model_copy(
+        update={"database_url": url, "state_dir": own, "audit": AuditSettings(), "prices": PRICES}
+    )
     with ExitStack() as stack:
         if kafka:
             from monitor.cli.demo.through_kafka import demo_topic
@@ -126,8 +130,10 @@ def _assessing(
             yield assess
         return
 
+    prices = read_prices(PRICES)
+
     def directly(interactions: Sequence[Interaction]) -> list[Assessment]:
-        assessments = application.pipeline.assess(interactions)
+        assessments = application.pipeline.assess([priced(it, prices) for it in interactions])
         application.store.write(Batch(assessments=tuple(assessments), dead_letters=(), received=len(assessments)))
         return assessments
 

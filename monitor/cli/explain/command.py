@@ -11,10 +11,12 @@ from rich.console import Console
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, print_json
 from monitor.core.errors import WrongSettings
+from monitor.core.model import Unscored
+from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_OF_ONE, UNSCORED_PAGE
 from monitor.core.text.interaction_name import meanings
 
 if TYPE_CHECKING:
-    from monitor.store.interaction.assessments import AssessmentQueries
+    from monitor.app.wiring.application import Application
 
 
 def explain(
@@ -33,7 +35,7 @@ def explain(
 
     with opened() as application:
         queries = application.queries
-        app, interaction_id = _stored(queries, name, app_name)
+        app, interaction_id = _stored(application, name, app_name)
         rows = queries.with_assessments(interaction_id, app)
         judgements = {row["app"]: queries.judgements(row["app"], interaction_id) for row in rows}
         profiles = [queries.profile(row["profile_hash"]) for row in rows]
@@ -55,17 +57,26 @@ def explain(
         console.print("[dim]--details shows the figures behind this[/]")
 
 
-def _stored(queries: AssessmentQueries, name: str, app_name: str | None) -> tuple[str | None, str]:
+def _stored(application: Application, name: str, app_name: str | None) -> tuple[str | None, str]:
     """The app, None for any, and the id of the assessed interaction that a name means; says why if there is none.
 
     Raises:
         WrongSettings: no such interaction is stored.
-        typer.Exit: it is stored and waits for its assessment.
+        typer.Exit: it is stored and waits for its assessment, or cannot be scored.
     """
+    from monitor.store.interaction.turns.unscored_list import unscored_turns
+
+    queries = application.queries
     meant = meanings(name, app_name)
     for app, id_ in meant:
         if queries.with_assessments(id_, app):
             return app, id_
+    for app, id_ in meant:
+        for turn in unscored_turns(application.engine, id_, app):
+            reason = Unscored(turn["unscored"])
+            typer.echo(f"{name} has no scores: this turn {UNSCORED_OF_ONE[reason]}", err=True)
+            typer.echo(f"  {UNSCORED_ADVICE[reason]}; see {UNSCORED_PAGE}", err=True)
+            raise typer.Exit(1)
     waiting: Sequence[Mapping[str, Any]] = [
         row for app, id_ in meant for row in queries.unassessed(id_) if app in {None, row["app"]}
     ]

@@ -40,6 +40,8 @@ from monitor.core.settings.alert import (
     WebhookSettings,
 )
 from monitor.core.settings.audit import AuditSettings
+from monitor.core.settings.collect import CollectSettings
+from monitor.core.settings.lookup import LookupSettings
 from monitor.core.settings.privacy import RedactionSettings, RetentionSettings
 from monitor.core.settings.report import ReportSettings
 from monitor.core.settings.sections import (
@@ -87,6 +89,9 @@ class Settings(BaseSettings):
     rules: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = Field(
         None, description="file of alert rules; default: the rules that ship"
     )
+    prices: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = Field(
+        None, description="file with the prices of the chatbots' models; default: none, so no costs"
+    )
     public_url: str | None = Field(None, description="URL of this installation, for links in messages")
     docs_url: Annotated[str | None, Field(pattern=r"^https?://[^\s<>|\"\\^`{}?#]+$")] = Field(
         None, description="URL above `docs/` where people read this documentation, for runbooks as links"
@@ -107,12 +112,14 @@ class Settings(BaseSettings):
     webhook: WebhookSettings = WebhookSettings()
     email: EmailSettings = EmailSettings()
     kafka: KafkaSettings = KafkaSettings()
+    lookup: LookupSettings = LookupSettings()
     report: ReportSettings = ReportSettings()
     metrics: MetricsSettings = MetricsSettings()
     audit: AuditSettings = AuditSettings()
     redaction: RedactionSettings = RedactionSettings()
     retention: RetentionSettings = RetentionSettings()
     web: WebSettings = WebSettings()
+    collect: CollectSettings = CollectSettings()
 
     @classmethod
     @override

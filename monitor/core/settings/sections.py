@@ -21,7 +21,19 @@ def split(value: object) -> object:
     return json.loads(value) if isinstance(value, str) else value
 
 
-DialectName = Literal["auto", "native", "cloudevents", "ragas", "feedback"]
+DialectName = Literal[
+    "auto",
+    "native",
+    "cloudevents",
+    "ragas",
+    "otlp",
+    "otlp_proto",
+    "otlp_json",
+    "phoenix",
+    "langsmith",
+    "langfuse",
+    "feedback",
+]
 DialectChoice = Annotated[str, AfterValidator(choice(plugins.DIALECTS, get_args(DialectName)))]
 
 
@@ -226,6 +238,7 @@ class TopicSettings(Section):
     dialect: DialectChoice | None = None
     app: str | None = Field(None, min_length=1)
     environment: str | None = Field(None, min_length=1)
+    map: dict[str, str] = Field({}, description="where the fields of native events stand, as with --map")
 
 
 class KafkaSettings(Section):
@@ -236,7 +249,7 @@ class KafkaSettings(Section):
     topic_pattern: Annotated[str | None, AfterValidator(_pattern)] = Field(
         None, description="a regular expression instead of topics; also matches topics created later"
     )
-    by_topic: dict[str, TopicSettings] = Field({}, description="dialect, app and environment for single topics")
+    by_topic: dict[str, TopicSettings] = Field({}, description="dialect, app, environment and map for single topics")
     group_id: str = Field("monitor", min_length=1)
     group_instance_id: str | None = Field(
         None, description="makes the process a static member of the group; different for each process"

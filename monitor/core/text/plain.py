@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from decimal import Decimal
 from unicodedata import category
 
 ELLIPSIS = "…"
@@ -57,6 +58,11 @@ def units(text: str) -> int:
 def percent(rate: float) -> str:
     """A share as a percentage: `0.3818` → `38.2 %`, `0.0042` → `0.42 %`."""
     return f"{rate * 100:.{2 if 0 < rate < _SMALL else 1}f} %"
+
+
+def money(value: float) -> str:
+    """An amount of money without its currency: `1,204.50`, `0.0042`; below 1 three digits count."""
+    return f"{value:,.2f}" if value >= 1 or value <= 0 else f"{Decimal(f'{value:.3g}'):f}"
 
 
 def moment(time: datetime) -> str:

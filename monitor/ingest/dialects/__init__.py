@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from monitor.core import plugins
-from monitor.ingest.dialects import cloudevents, native, ragas
+from monitor.ingest.dialects import cloudevents, langfuse, langsmith, native, otlp, phoenix, ragas
 from monitor.ingest.dialects.dialect import Dialect
 
 # in the order in which they are tried
@@ -16,6 +16,12 @@ DIALECTS: tuple[Dialect, ...] = (
     cloudevents.DIALECT,
     native.DIALECT,
     ragas.DIALECT,
+    otlp.OTLP,
+    otlp.OTLP_JSON,
+    otlp.OTLP_PROTO,
+    phoenix.DIALECT,
+    langsmith.DIALECT,
+    langfuse.DIALECT,
     native.FEEDBACK,
 )
 

@@ -47,7 +47,8 @@ class Context:
 class Dialect:
     """A form of events.
 
-    An event that has every field of `signs` is taken to be in it, and so is a message whose headers `announced` knows.
+    An event that has every field of `signs`, or of one of `also`, is taken to be in it, and so is a message whose
+    headers `announced` knows.
     `read` raises InvalidMessage with a path into the event, as does `read_bytes`, for messages that are
     not JSON. An `envelope` holds another dialect's event.
     """
@@ -58,6 +59,7 @@ class Dialect:
     announced: Callable[[Headers], bool] = lambda _headers: False
     envelope: bool = False
     read_bytes: Callable[[bytes, Context], Interaction | Collected] | None = None
+    also: tuple[frozenset[str], ...] = ()
 
 
 class Event(BaseModel):

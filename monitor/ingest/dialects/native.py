@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import Discriminator, Field, Tag
 
 from monitor.core.errors import InvalidMessage
-from monitor.core.model import Document, Interaction, Json, SupportingDocument, TokenUsage
+from monitor.core.model import Document, Interaction, Json, SupportingDocument, TokenUsage, Unscored
 from monitor.core.trace import Collected
 from monitor.ingest.dialects.dialect import (
     Context,
@@ -29,7 +29,7 @@ from monitor.ingest.dialects.dialect import (
     validated,
 )
 from monitor.ingest.dialects.feedback import feedback_alone, is_alone, thumbs_beside
-from monitor.ingest.parse import JsonObject, kind, path_of
+from monitor.ingest.parse import JsonObject, kind, path_of, shown
 
 MAX_TAGS = 64
 MAX_TAG_NAME_CHARS = 128
@@ -113,7 +113,8 @@ def read(event: JsonObject, context: Context) -> Interaction | Collected:
         return feedback_alone(event, context)
     check_count(event, "retrieved_documents", context.max_documents)
     check_count(event, "supporting_documents", context.max_documents)
-    fields = validated(_NativeEvent, event)
+    unscored = _unscored(event.get("unscored"))
+    fields = validated(_NativeEvent, event if unscored is None else _without_nulls(event))
     if fields.id is not None:
         key = identifier(fields.id, "id")
     elif context.id is not None:
@@ -145,11 +146,29 @@ def read(event: JsonObject, context: Context) -> Interaction | Collected:
         marks=marks,
         feedback=thumbs_beside(fields.feedback, key),
         position=context.position,
+        unscored=unscored,
     )
 
 
 DIALECT = Dialect(name="native", signs=frozenset({"question", "answer"}), read=read)
 FEEDBACK = Dialect(name="feedback", signs=frozenset({"feedback"}), read=read)  # and says what an interaction lacks
+
+
+def _unscored(value: Json) -> Unscored | None:
+    if value is None:
+        return None
+    if value not in list(Unscored):
+        raise InvalidMessage("unscored", f"must be one of {', '.join(Unscored)}; got {shown(value)}")
+    return Unscored(value)
+
+
+def _without_nulls(event: JsonObject) -> JsonObject:
+    """The event of an unscored turn, in which texts that are not known are empty."""
+    documents = event.get("retrieved_documents")
+    if isinstance(documents, list):
+        documents = [{**d, "text": ""} if isinstance(d, dict) and d.get("text") is None else d for d in documents]
+    texts: JsonObject = {name: "" for name in ("question", "answer") if event.get(name) is None}
+    return {**event, **texts, "retrieved_documents": [] if documents is None else documents}
 
 
 def _document(item: str | _DocumentEvent, i: int, limit: int) -> Document:

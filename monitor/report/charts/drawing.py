@@ -116,7 +116,7 @@ def for_every_width(draw: Callable[[int], str], width: int) -> str:
 
 def _course_layers(course: Course, *, bars: str, words: str, width: int) -> alt.LayerChart:
     """`bars` and `words` are the colours of the numbers counted and of their axis."""
-    form = {"share": ".0%", "seconds": ",.0f", "number": "~g"}[course.unit]
+    form = {"share": ".0%", "seconds": ",~g", "number": "~g"}[course.unit]
     unit = "seconds" if course.unit == "seconds" else None
     # JavaScript's dates have no zone of ours: what is written is UTC, and read as local time by a drawing in UTC
     rows = [

@@ -27,6 +27,7 @@ from monitor.report.weekly.operations import (
     ledger_json,
     moment,
     name_json,
+    used_json,
 )
 from monitor.report.weekly.week import Week
 
@@ -68,6 +69,7 @@ def content(facts: Facts) -> dict[str, Json]:
         "alerts": alerts_json(facts),
         "coverage": coverage_json(facts, counted.this.total),
         "ledger": ledger_json(facts.coverage),
+        "used": used_json(facts),
         "judge": judge_json(facts, counted.this.total),
         "agreement": agreement_json(facts, counted.this.total),
         "profiles": [

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from monitor.core.batch import Tally
-from monitor.core.model import Verdict
+from monitor.core.model import Unscored, Verdict
+from monitor.core.usage import AnswerUsage
 from monitor.core.verdict_counts import Verdicts
 from monitor.report.findings.find import Candidate
 from monitor.report.weekly.week import Week
@@ -21,6 +22,14 @@ class TwoWeeks:
 
     this: Verdicts = field(default_factory=Verdicts)
     before: Verdicts = field(default_factory=Verdicts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedInTwoWeeks:
+    """What the answers of the week used, and those of the week before."""
+
+    this: AnswerUsage = field(default_factory=AnswerUsage)
+    before: AnswerUsage = field(default_factory=AnswerUsage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,8 +178,9 @@ class Behind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """What became of messages. A dead letter belongs to no app, so everything but `pending` counts all apps.
+    """What became of messages.
 
+    A dead letter belongs to no app, so everything but `pending` and `unscored` counts all apps.
     `ledger` sums all live groups since their beginning; `unbalanced` counts the partitions that do not balance.
     """
 
@@ -182,6 +192,7 @@ class Coverage:
     partitions: int
     unbalanced: int
     behind: tuple[Behind, ...]
+    unscored: Mapping[Unscored, int] = field(default_factory=dict)  # turns of the app and week, by reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,4 +245,5 @@ class Facts:
     opinions: tuple[Opinion, ...]
     unlabelled: int
     findings: Findings = Findings()
+    used: Mapping[str, UsedInTwoWeeks] = field(default_factory=dict)  # by model; '' if an event names none
     rates: PeriodRates | None = None  # from labels that were drawn for the week

@@ -11,6 +11,7 @@ from monitor.alert.silence import parse_matcher
 from monitor.alert.window import Count, interval
 from monitor.core.model import Json
 from monitor.core.text.plain import shortened
+from monitor.core.usage import P50, P95, AnswerUsage
 from monitor.privacy.masking import redact
 from monitor.report.weekly.compare import rounded, share
 from monitor.report.weekly.facts import Coverage, Episode, Facts, JudgedMetric, WeekSilence
@@ -57,6 +58,42 @@ def alerts_json(facts: Facts) -> Json:
             }
             for silence in quiet
         ],
+    }
+
+
+def used_json(facts: Facts) -> Json:
+    """What the answers used: latency, tokens and cost, in all and by model, the most expensive first."""
+    used = sorted(facts.used.items(), key=lambda pair: (-pair[1].this.cost.sum, -pair[1].this.answers, pair[0]))
+    return {
+        "all": {
+            "this": _used(AnswerUsage.total(weeks.this for weeks in facts.used.values())),
+            "before": _used(AnswerUsage.total(weeks.before for weeks in facts.used.values())),
+        },
+        "models": [
+            {"model": name_json(model), "this": _used(weeks.this), "before": _used(weeks.before)}
+            for model, weeks in used
+            if weeks.this.answers
+        ],
+    }
+
+
+def _used(used: AnswerUsage) -> Json:
+    """Latencies in seconds, tokens and cost as means of an answer; null where no event tells them."""
+    return {
+        "answers": used.answers,
+        "latency": {
+            "answers": used.latency.answers,
+            "p50": rounded(used.latency_at(P50)),
+            "p95": rounded(used.latency_at(P95)),
+        },
+        "tokens": {"input": rounded(used.input_tokens.mean), "output": rounded(used.output_tokens.mean)},
+        "cost": {
+            "answers": used.cost.answers,
+            "unpriced": used.unpriced,
+            "sum": used.cost.sum,
+            "of_an_answer": used.cost.mean,
+            "of_a_grounded_answer": used.cost_per_grounded,
+        },
     }
 
 
@@ -109,6 +146,10 @@ def coverage_json(facts: Facts, answers: int) -> Json:
     return {
         "assessed": share(answers, answers + c.pending),
         "pending": c.pending,
+        "unscored": [
+            {"reason": reason.value, "turns": share(turns, answers + c.pending + sum(c.unscored.values()))}
+            for reason, turns in sorted(c.unscored.items(), key=lambda item: (-item[1], item[0]))
+        ],
         "received": received,
         "dead": share(dead, received),
         "sources": [{**asdict(source), "source": name_json(source.source)} for source in c.arrivals],

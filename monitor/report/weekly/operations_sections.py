@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from monitor.core.model import Verdict
+from monitor.core.model import Unscored, Verdict
+from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_WORDS
 from monitor.report.weekly.elements import Columns, Item, Section, table_of
 from monitor.report.weekly.wording import (
     NOTHING,
@@ -12,6 +13,7 @@ from monitor.report.weekly.wording import (
     length,
     number,
     plural,
+    seconds,
     share,
     text,
     thousands,
@@ -41,7 +43,10 @@ _SOURCES: Columns = {"Source": text("source"), "Arrived": thousands("received"),
 _PROBLEMS: Columns = {"Problem": text("problem"), "Letters": thousands("letters")}
 _LEDGER: Columns = {
     "Partitions": thousands("partitions"),
-    **{name.capitalize(): thousands(name) for name in ("received", "assessed", "duplicate", "dead", "pending")},
+    **{
+        name.capitalize(): thousands(name)
+        for name in ("received", "assessed", "duplicate", "dead", "pending", "unscored")
+    },
     "Ledger": lambda ledger: (
         "balanced" if ledger["balanced"] else f"{ledger['unbalanced_partitions']:,} partitions do not balance"
     ),
@@ -65,6 +70,19 @@ _METRICS: Columns = {
     **_CALLS,
 }
 _USAGE: Columns = {"Purpose": text("purpose"), "Model": text("model"), **_CALLS}
+_USED: Columns = {
+    "Model": lambda used: used["model"] or "not named",
+    "Answers": lambda used: f"{used['this']['answers']:,}",
+    "p50": lambda used: seconds(used["this"]["latency"]["p50"]),
+    "p95": lambda used: seconds(used["this"]["latency"]["p95"]),
+    "Week before": lambda used: seconds(used["before"]["latency"]["p95"]),
+    "Tokens read": lambda used: number(used["this"]["tokens"]["input"], 0),
+    "Tokens written": lambda used: number(used["this"]["tokens"]["output"], 0),
+    "Cost": lambda used: _cost(used["this"]["cost"], "sum"),
+    "Cost the week before": lambda used: _cost(used["before"]["cost"], "sum"),
+    "Per answer": lambda used: _cost(used["this"]["cost"], "of_an_answer"),
+    "Per grounded answer": lambda used: _cost(used["this"]["cost"], "of_a_grounded_answer"),
+}
 _AGREEMENT: Columns = {
     "Compared with people": text("name"),
     "Agrees": counted,
@@ -87,12 +105,40 @@ _RULE: Columns = {
 def operations_sections(content: Item) -> list[Section]:
     """The sections in reading order."""
     return [
+        *_used(content.get("used")),
         _alerts(content["alerts"]),
         _coverage(content["coverage"], content["ledger"]),
         _judge(content["judge"]),
         _agreement(content["agreement"]),
         _profiles(content["profiles"], content["rule"]),
     ]
+
+
+def _used(found: Item | None) -> list[Section]:
+    """Reports of earlier releases do not hold it, and of some apps nothing is told."""
+    if found is None or not (found["all"]["this"]["latency"]["answers"] or found["all"]["this"]["tokens"]["input"]):
+        return []
+    everything, costs = found["all"], found["all"]["this"]["cost"]
+    notes = []
+    if not costs["answers"]:
+        notes.append("No answer of the week has a price, so its cost is not known; docs/operate/cost.md says how.")
+    elif costs["unpriced"]:
+        notes.append(f"{plural(costs['unpriced'], 'answer')} without a price: the costs leave them out.")
+    rows = [*found["models"], *([{"model": "all models", **everything}] if len(found["models"]) > 1 else [])]
+    return [
+        Section(
+            title="Latency, tokens and cost",
+            words="Half of the answers come within p50, 95 % within p95, each to 5 %; the column after it has the p95 "
+            "of the week before. Tokens are means of an answer. Costs are in the currency of the prices that held "
+            "when each answer was stored; a grounded answer is charged with what all others cost too.",
+            notes=notes,
+            tables=(table_of(rows, _USED, caption="What the answers of the week used"),),
+        )
+    ]
+
+
+def _cost(costs: Item, name: str) -> str:
+    return NOTHING if costs[name] is None or not costs["answers"] else cost(costs[name])
 
 
 def _alerts(found: Item) -> Section:
@@ -131,13 +177,20 @@ def _coverage(coverage: Item, ledger: Item) -> Section:
         f"{counted(coverage['assessed'])} stored answers of this app are assessed; {coverage['pending']:,} still wait.",
         f"All apps: {plural(coverage['received'], 'message')} arrived, {counted(coverage['dead'])} as dead letters.",
     ]
+    notes += [
+        f"{counted(its['turns'])} turns {UNSCORED_WORDS[reason]}, and have no verdict: {UNSCORED_ADVICE[reason]}."
+        for its in coverage.get("unscored", ())
+        for reason in (Unscored(its["reason"]),)
+    ]
     tables = []
     if coverage["sources"]:
         tables.append(table_of(coverage["sources"], _SOURCES, caption="Messages by source"))
     if coverage["dead_letters"]:
         tables.append(table_of(coverage["dead_letters"], _PROBLEMS, caption="Problems of the dead letters"))
     if ledger["partitions"]:
-        tables.append(table_of([ledger], _LEDGER, caption="The ledger of all apps since its beginning"))
+        tables.append(
+            table_of([{"unscored": 0, **ledger}], _LEDGER, caption="The ledger of all apps since its beginning")
+        )
     else:
         notes.append("The ledger holds nothing: it counts what is read from Kafka and from followed files.")
     if ledger.get("read_once"):
@@ -147,8 +200,8 @@ def _coverage(coverage: Item, ledger: Item) -> Section:
         tables.append(table_of(ledger["reading"], _READING, caption="How far each source was read"))
     return Section(
         title="Coverage",
-        words="Received = assessed + duplicate + dead + pending. A dead letter belongs to no app, so messages are "
-        "counted for all apps. The ledger and the reading are as of when the report was made.",
+        words="Received = assessed + duplicate + dead + pending + unscored. A dead letter belongs to no app, so "
+        "messages are counted for all apps. The ledger and the reading are as of when the report was made.",
         notes=notes,
         tables=tables,
     )

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from operator import itemgetter
 
+from monitor.alert.figures import amount
 from monitor.core.duration import format_duration
-from monitor.core.text.plain import moment, percent
+from monitor.core.text.plain import moment, money, percent
 from monitor.report.weekly.elements import Item
 
 NOTHING = "–"
@@ -58,6 +59,11 @@ def length(seconds: int | None) -> str:
     return NOTHING if seconds is None else format_duration(timedelta(seconds=seconds))
 
 
+def seconds(value: float | None) -> str:
+    """`840ms`, `3.4s`, `2m5s`."""
+    return NOTHING if value is None else amount(value, "seconds")
+
+
 def when(at: str | None) -> str:
     """A time in UTC to the minute."""
     return NOTHING if at is None else moment(datetime.fromisoformat(at))
@@ -69,7 +75,7 @@ def number(value: float | None, decimals: int = 3) -> str:
 
 def cost(value: float) -> str:
     """An amount in the currency of the configured prices."""
-    return f"{value:,.2f}" if value >= 1 or not value else f"{value:.4f}"
+    return money(value)
 
 
 def plural(count: int, noun: str, plural_noun: str | None = None) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import Lock
@@ -20,14 +21,19 @@ from monitor.core.model import Assessment, Interaction
 from monitor.core.ports import Store
 
 T = TypeVar("T", bound=Form)
+_OUTCOMES = ("assessed", "pending", "unscored")
 
 
 @dataclass(slots=True)
 class MemoryStore(Store):
-    """A `Store` in memory, for one thread. `failures` are raised first, one per write, which then stores nothing."""
+    """A `Store` in memory, for one thread. `failures` are raised first, one per write, which then stores nothing.
+
+    A revision replaces whatever is stored of its interaction.
+    """
 
     assessments: dict[tuple[str, str], Assessment] = field(default_factory=dict)
     pending: dict[tuple[str, str], Interaction] = field(default_factory=dict)
+    unscored: dict[tuple[str, str], Interaction] = field(default_factory=dict)
     dead_letters: dict[tuple[str, int, int, bytes], DeadLetter] = field(default_factory=dict)
     offsets: dict[tuple[str, int], int] = field(default_factory=dict)
     failures: list[Exception] = field(default_factory=list)
@@ -42,27 +48,41 @@ class MemoryStore(Store):
                 raise Fenced(f"{o.topic}: another process reads it too, and has stored what came after {o.expected}")
             moved[o.topic, o.partition] = o.next
         self.offsets = moved
-        new = waiting = 0
-        for assessment in batch.assessments:
-            key = (assessment.interaction.app, assessment.interaction.id)
-            if key not in self.assessments and key not in self.pending:
-                self.assessments[key] = assessment
-                new += 1
-        for interaction in batch.pending:
+        known, new = [], Counter[str]()
+        for outcome, interaction, stored in _outcomes(batch):
             key = (interaction.app, interaction.id)
-            if key not in self.assessments and key not in self.pending:
-                self.pending[key] = interaction
-                waiting += 1
+            if self._holds(key):
+                known.append((outcome, interaction, stored))
+            else:
+                self._kept(outcome)[key] = stored
+                new[outcome] += 1
+        for outcome, interaction, stored in known:
+            if interaction.revises:
+                for kept in _OUTCOMES:
+                    self._kept(kept).pop((interaction.app, interaction.id), None)
+                self._kept(outcome)[interaction.app, interaction.id] = stored
         for letter in batch.dead_letters:
             at, value = letter.message.position, letter.message.value
             self.dead_letters.setdefault((at.topic, at.partition, at.offset, value), letter)
-        return Tally(
-            received=batch.received,
-            assessed=new,
-            duplicate=len(batch.assessments) + len(batch.pending) - new - waiting,
-            dead=len(batch.dead_letters),
-            pending=waiting,
-        )
+        return Tally(received=batch.received, duplicate=len(known), dead=len(batch.dead_letters), **new)
+
+    def _holds(self, key: tuple[str, str]) -> bool:
+        return any(key in self._kept(outcome) for outcome in _OUTCOMES)
+
+    def _kept(self, outcome: str) -> dict[tuple[str, str], Any]:
+        kept: dict[str, dict[tuple[str, str], Any]] = {
+            "assessed": self.assessments,
+            "pending": self.pending,
+            "unscored": self.unscored,
+        }
+        return kept[outcome]
+
+
+def _outcomes(batch: Batch) -> Iterator[tuple[str, Interaction, Any]]:
+    """Each interaction of a batch with its outcome and what is stored of it, the assessed ones first."""
+    yield from (("assessed", a.interaction, a) for a in batch.assessments)
+    yield from (("pending", it, it) for it in batch.pending)
+    yield from (("unscored", it, it) for it in batch.unscored)
 
 
 @dataclass(slots=True, kw_only=True)

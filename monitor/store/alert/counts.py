@@ -29,6 +29,7 @@ from sqlalchemy import (
     cast,
     func,
     literal,
+    null,
     select,
     text,
     union_all,
@@ -37,12 +38,15 @@ from sqlalchemy import (
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import HourSums
 from monitor.alert.window import HOUR, Count, Counts, Span
+from monitor.core.latency import LATENCY_BINS
 from monitor.core.model import Verdict
 from monitor.store.database import bounded
-from monitor.store.tables.interactions import verdict_minute
+from monitor.store.tables.interactions import unscored_minute, verdict_minute
 from monitor.store.tables.signals import ingest_minute, verdict_hour
+from monitor.store.tables.usage import LATENCY, PARTS
 
 # The planner cannot see how short the spans are and overestimates the costs: compiling would take longer than the read.
+_QUANTITIES = {"input": "input_tokens", "output": "output_tokens", "total": "tokens"}
 _PLANNING = text("SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL enable_seqscan = off")
 
 
@@ -75,19 +79,19 @@ class SpanCounts:
         """
         pieces, shares = zip(*_pieces(signal, spans).items(), strict=True)
         query = _query(signal, selector, by, pieces)
-        sums: dict[tuple[str, ...], list[list[float]]] = {} if by else {(): _zeros(spans)}
+        sums: dict[tuple[str, ...], list[list[float]]] = {} if by else {(): _zeros(spans, signal)}
         with bounded(self._engine) as connection:
             connection.execute(_PLANNING)
-            for number, total, added, squares, *labels in connection.execute(query):
+            for number, total, added, squares, bins, *labels in connection.execute(query):
                 if (found := sums.get(tuple(labels))) is None:
-                    found = sums[tuple(labels)] = _zeros(spans)
+                    found = sums[tuple(labels)] = _zeros(spans, signal)
                 for span, sign in shares[number]:
-                    for place, value in enumerate((total, added, squares)):
+                    for place, value in enumerate((total, added, squares, *(bins or ()))):
                         found[span][place] += sign * value
         return [
             Counts(labels=dict(zip(by, labels, strict=True)), counts=tuple(map(_count, sums[labels])))
             for labels in sorted(sums)
-            if not by or any(total for total, _, _ in sums[labels])
+            if not by or any(total for total, *_ in sums[labels])
         ]
 
     def hour_sums(
@@ -119,24 +123,33 @@ def _hour_sums(signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequ
     """Rows of hours, Σn, Σk, Σk², Σkn, Σn² and the labels of `by`, where something was counted."""
     if signal.is_momentary:
         raise ValueError(f"{signal} is momentary: it has no counts over a span")
-    table = ingest_minute if signal.kind is SignalKind.DEAD_LETTERS else verdict_hour
-    at = _time(table)
-    hour = at if table is verdict_hour else func.date_trunc("hour", at, "UTC")
-    total, added, _ = _values(table, signal)
-    by_columns = [table.c[label] for label in by]
-    n, k = (cast(func.sum(value), Double) for value in (total, added))
+    counted = union_all(
+        *(
+            select(
+                hour.label("hour"), total.label("total"), added.label("added"), *(table.c[label] for label in by)
+            ).where(_time(table) >= span.start, _time(table) < span.end, *_chosen(table, selector))
+            for table in _tables(signal)
+            for hour in (_time(table) if table is verdict_hour else func.date_trunc("hour", _time(table), "UTC"),)
+            for total, added, _ in (_values(table, signal),)
+        )
+    ).subquery()
+    by_columns = [counted.c[label] for label in by]
+    n, k = (cast(func.sum(value), Double) for value in (counted.c.total, counted.c.added))
     hours = (
-        select(n.label("n"), k.label("k"), *by_columns)
-        .where(at >= span.start, at < span.end, *_chosen(table, selector))
-        .group_by(hour, *by_columns)
-        .having(n > 0)
-        .subquery()
+        select(n.label("n"), k.label("k"), *by_columns).group_by(counted.c.hour, *by_columns).having(n > 0).subquery()
     )
     c, labels = hours.c, [hours.c[label] for label in by]
     sums = [func.sum(value) for value in (c.n, c.k, c.k * c.k, c.k * c.n, c.n * c.n)]
     columns: list[ColumnElement[Any]] = [func.count(), *sums, *labels]
     # without labels there is one group even where nothing was counted
     return select(*columns).group_by(*labels).having(func.count() > 0).order_by(*labels)
+
+
+def _tables(signal: Signal) -> tuple[Table, ...]:
+    """The tables that count a signal by the hour, or by the minute where there is none by the hour."""
+    if signal.kind is SignalKind.DEAD_LETTERS:
+        return (ingest_minute,)
+    return (verdict_hour, unscored_minute) if signal.kind is SignalKind.UNSCORED else (verdict_hour,)
 
 
 def _chosen(table: Table, selector: Mapping[str, tuple[str, ...]]) -> list[ColumnElement[bool]]:
@@ -147,13 +160,17 @@ def _time(table: Table) -> ColumnElement[Any]:
     return table.c.hour if table is verdict_hour else table.c.minute
 
 
-def _zeros(spans: Sequence[Span]) -> list[list[float]]:
-    return [[0, 0.0, 0.0] for _ in spans]
+def _zeros(spans: Sequence[Span], signal: Signal) -> list[list[float]]:
+    """Total, sum, squares and, for a percentile, the bins of the histogram."""
+    bins = 0 if signal.percentile is None else LATENCY_BINS
+    return [[0, 0.0, 0.0, *[0] * bins] for _ in spans]
 
 
 def _count(sums: Sequence[float]) -> Count:
-    total, added, squares = sums
-    return Count(total=int(total), sum=added, squares=squares) if total else Count()
+    total, added, squares, *bins = sums
+    if not total:
+        return Count()
+    return Count(total=int(total), sum=added, squares=squares, bins=tuple(map(int, bins)))
 
 
 def _query(
@@ -166,7 +183,7 @@ def _query(
     parts = union_all(
         *(_part(table, of_table, signal, selector, by) for table, of_table in numbered.items())
     ).subquery()
-    sums = (cast(parts.c.total, BigInteger), cast(parts.c.added, Double), cast(parts.c.squares, Double))
+    sums = (cast(parts.c.total, BigInteger), cast(parts.c.added, Double), cast(parts.c.squares, Double), parts.c.bins)
     return select(parts.c.number, *sums, *(parts.c[label] for label in by)).where(parts.c.total > 0)
 
 
@@ -192,6 +209,8 @@ def _part(
     labels = [table.c[label] for label in by]
     names = ("total", "added", "squares")
     sums = [func.sum(value).label(name) for name, value in zip(names, _values(table, signal), strict=True)]
+    bins = null() if signal.percentile is None else func.sum_bins(table.c[LATENCY])
+    sums.append(cast(bins, ARRAY(BigInteger)).label("bins"))
     return (
         select(piece.c.number, *sums, *labels)
         .select_from(piece.join(table, (at >= piece.c.start) & (at < piece.c.end)))
@@ -205,23 +224,33 @@ def _values(table: Table, signal: Signal) -> tuple[ColumnElement[Any], ColumnEle
     c = table.c
     if signal.kind is SignalKind.DEAD_LETTERS:
         return c.received, c.dead, c.dead
-    if signal.kind is SignalKind.NO_DATA:
-        return c.total, literal(0), literal(0)
+    if table is unscored_minute or signal.kind in (SignalKind.NO_DATA, SignalKind.UNSCORED):
+        return (c.turns, c.turns, c.turns) if table is unscored_minute else (c.total, literal(0), literal(0))
     if signal.kind is SignalKind.MEAN:
         total, added = c[f"{signal.name}_count"], c[f"{signal.name}_sum"]
         if table is verdict_hour:
             return total, added, c[f"{signal.name}_squares"]
         return total, added, func.bin_squares(c[f"{signal.name}_bins"], total, added)
+    if signal.is_amount:
+        name = _QUANTITIES.get(signal.name, signal.kind.value)
+        part = PARTS.get(name, 1)
+        return c[f"{name}_count"], c[f"{name}_sum"] / part, c[f"{name}_squares"] / part**2
+    matching = _matching(table, signal)
+    return c.total, matching, matching
+
+
+def _matching(table: Table, signal: Signal) -> ColumnElement[Any]:
+    """The answers that a rate counts."""
+    c = table.c
     match signal.name:
         case "negative":
-            matching = c.refusal + c.self_generated - c.heard
+            return c.refusal + c.self_generated - c.heard
         case Verdict.SELF_GENERATED:
-            matching = c.self_generated - c.heard
+            return c.self_generated - c.heard
         case Verdict.GROUNDED:
-            matching = c.grounded + c.heard
+            return c.grounded + c.heard
         case _:
-            matching = c[signal.shown_by or signal.name]
-    return c.total, matching, matching
+            return c[signal.shown_by or signal.name]
 
 
 def _pieces(signal: Signal, spans: Sequence[Span]) -> Mapping[_Piece, Sequence[tuple[int, int]]]:
@@ -233,6 +262,8 @@ def _pieces(signal: Signal, spans: Sequence[Span]) -> Mapping[_Piece, Sequence[t
         if signal.kind is SignalKind.DEAD_LETTERS:
             found[_Piece(start=span.start, end=span.end, table=ingest_minute)].append((number, 1))
             continue
+        if signal.kind is SignalKind.UNSCORED:
+            found[_Piece(start=span.start, end=span.end, table=unscored_minute)].append((number, 1))
         for piece, sign in _cut(span.start.astimezone(UTC), span.end.astimezone(UTC), signal):
             found[piece].append((number, sign))
     return found
@@ -245,8 +276,8 @@ def _cut(start: datetime, end: datetime, signal: Signal) -> Iterator[tuple[_Piec
     if first > last:
         yield _Piece(start=start, end=end, table=verdict_minute), 1
         return
-    # the squares of minutes do not add up exactly to those of their hour
-    takes_away = signal.kind is not SignalKind.MEAN
+    # the squares of minutes do not add up exactly to those of their hour; nor do fractions, taken away
+    takes_away = signal.kind is not SignalKind.MEAN and not signal.is_amount
     if start < first:
         if takes_away and start - before < first - start:
             yield _Piece(start=before, end=start, table=verdict_minute), -1

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from monitor.audit.canonical import canonical
 from monitor.audit.record import Record, portable
-from monitor.core.model import Json
+from monitor.core.model import Json, Mark
 from monitor.store.audit_queue import STORED
 from monitor.store.audit_rows import REVISES, Key, part_of
 
@@ -121,3 +121,31 @@ def occurred(body: str) -> datetime | None:
         return datetime.fromisoformat(rest.partition('"')[0]) if found else None
     except ValueError:
         return None
+
+
+def parsed(text: str) -> Record | None:
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def live_verdict(body: str) -> str | None:
+    try:
+        record = json.loads(body)
+    except ValueError:
+        return None
+    return record.get("verdict") if isinstance(record, dict) and record.get("live") else None
+
+
+def stored_instead(body: str) -> datetime | None:
+    """When an interaction was stored, where retention goes by that time: it is marked, and claims a later one."""
+    try:
+        record = json.loads(body)
+        if Mark.TIME_OUT_OF_RANGE not in record["marks"]:
+            return None
+        occurred_at, stored_at = (datetime.fromisoformat(record[name]) for name in ("occurred_at", "stored_at"))
+    except (ValueError, TypeError, KeyError):
+        return None
+    return stored_at if stored_at < occurred_at else None

@@ -11,8 +11,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Engine, RowMapping, func, select
 
 from monitor.core.assessment_json import storable
-from monitor.core.message import DeadLetter, Message, Position
+from monitor.core.message import DeadLetter, Message, Position, Skip
 from monitor.core.model import Assessment
+from monitor.core.trace import Collected
 from monitor.store.database import retriable
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import of_topic
@@ -28,7 +29,8 @@ _PURGING = """
     SELECT group_id, topic, partition, settled_at IS NULL FROM dead_letter WHERE id = ANY(%s) ORDER BY id FOR UPDATE
 """
 _MOVE = """
-    UPDATE consumer_offset SET dead = dead - %s, assessed = assessed + %s, duplicate = duplicate + %s
+    UPDATE consumer_offset SET dead = dead - %s, assessed = assessed + %s, duplicate = duplicate + %s,
+        received = received - %s, collected = collected + %s
     WHERE group_id = %s AND topic = %s AND partition = %s
 """
 _PURGED = "UPDATE consumer_offset SET purged = purged + %s WHERE group_id = %s AND topic = %s AND partition = %s"
@@ -145,36 +147,47 @@ def settle(
     alive: Sequence[tuple[StoredLetter, Assessment]],
     dead: Sequence[tuple[StoredLetter, DeadLetter]],
     now: datetime,
+    *,
+    held: Sequence[tuple[StoredLetter, Collected]] = (),
 ) -> Counter[str]:
-    """Stores the results of a retry in one transaction; returns how many letters are `assessed`, `duplicate` or `dead`.
+    """Stores the results of a retry in one transaction; `held` letters hold spans or several turns.
 
-    An interaction is stored like a live one, and its letter is settled; a letter that is still dead gets its new
-    problem. Letters that are settled already, or that another process is settling, are in none of the counts.
+    Returns how many letters are `assessed`, `duplicate`, `collected` or `dead`. An interaction is stored like a live
+    one, and its letter is settled; so is a `held` one, and then its message counts as skipped.
+    A letter that is still dead gets its new problem. Letters that are settled already, or that another process is
+    settling, are in none of the counts.
 
     Raises:
         Retriable: the database is out of reach for now; a second call settles nothing twice.
     """
     with writer.transaction() as connection:
-        wanted = [letter.id for letter, _ in (*alive, *dead)]
+        wanted = [letter.id for letter, _ in (*alive, *dead, *held)]
         ours = {number for (number,) in connection.execute(_SETTLING, (wanted,))}
         alive = [(letter, _to_store(letter, a)) for letter, a in alive if letter.id in ours]
-        lock_ledgers(connection, [_account(letter) for letter, _ in alive])
+        held = [(letter, collected) for letter, collected in held if letter.id in ours]
+        lock_ledgers(connection, [_account(letter) for letter, _ in (*alive, *held)])
         new = set(map(id, writer.keep(connection, [assessment for _, assessment in alive])))
         outcomes = {letter.id: "assessed" if id(a) in new else "duplicate" for letter, a in alive}
-        moves: dict[Account, Counter[str]] = {_account(letter): Counter() for letter, _ in alive}
-        for letter, _ in alive:
+        outcomes |= {letter.id: Skip.COLLECTED.value for letter, _ in held}
+        moves: dict[Account, Counter[str]] = {_account(letter): Counter() for letter, _ in (*alive, *held)}
+        for letter, _ in (*alive, *held):
             moves[_account(letter)][outcomes[letter.id]] += 1
         counts = Counter(outcomes.values())
         with connection.cursor() as cursor:
             cursor.executemany(
-                _MOVE, [(n.total(), n["assessed"], n["duplicate"], *account) for account, n in moves.items()]
+                _MOVE,
+                [
+                    (n.total(), n["assessed"], n["duplicate"], n["collected"], n["collected"], *account)
+                    for account, n in moves.items()
+                ],
             )
-            for outcome in counts:
-                cursor.execute(_SETTLED, (now, outcome, [number for number, o in outcomes.items() if o == outcome]))
+            for name in counts:
+                cursor.execute(_SETTLED, (now, name, [number for number, o in outcomes.items() if o == name]))
             still = [
                 (storable(why.path), storable(why.problem), letter.id) for letter, why in dead if letter.id in ours
             ]
             cursor.executemany(_STILL_DEAD, still)
+        writer.collect(connection, [collected for _, collected in held])
         counts["dead"] = len(still)
     return counts
 

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from monitor.core.model import Reason, Verdict
+from monitor.core.model import Reason, Unscored, Verdict
 from monitor.store.database import retriable
 from monitor.store.interaction.search import Terms
 from monitor.store.tables.interactions import SUSPICIOUS, assessment, interaction
@@ -119,6 +119,7 @@ class Filters:
     metric: MetricRange | None = None
     labelled: Labelled | None = None
     suspicious: bool = False  # only answers to look at first: see `SUSPICIOUS`
+    unscored: frozenset[Unscored] = frozenset()  # turns without scores for these reasons, instead of answers
     words: str | None = None
     exact: ExactValues = field(default_factory=ExactValues)
 
@@ -127,6 +128,9 @@ class Filters:
         """The filters that are set and by which the rollups count."""
         names = ("app", "environment", "model", "topic")
         return tuple((name, value) for name in names if (value := getattr(self, name)) is not None)
+
+
+USED = ("latency_ms", "input_tokens", "output_tokens", "cost")  # what a listed answer used
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +173,10 @@ class ListedInteraction:
     profile_hash: str
     rank: float | None
     reference: str | None
+    latency_ms: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,7 @@ from monitor.core.model import Reason, Verdict
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong, limited_read
 from monitor.store.interaction.filters import (
+    USED,
     Filters,
     InteractionPage,
     ListedInteraction,
@@ -275,7 +276,7 @@ def _listed(keys: Any, *, forward: bool) -> Select[Any]:
     """The columns shown of the rows found, each row looked up on its own."""
     k = keys.c
     texts = select(
-        *(_i[name] for name in ("environment", "model", "conversation_id", "question", "answer")),
+        *(_i[name] for name in ("environment", "model", "conversation_id", "question", "answer", *USED)),
         _i.tags["topic"].astext.label("topic"),
     ).where(_same(k))
     names = (

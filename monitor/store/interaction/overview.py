@@ -9,11 +9,13 @@ from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import TypeVar, cast
 
-from sqlalchemy import Engine, func, literal, select
+from sqlalchemy import Column, Engine, Table, func, literal, select
 
 from monitor.core.model import Verdict
+from monitor.core.usage import AnswerUsage
 from monitor.core.verdict_counts import Verdicts
 from monitor.store.database import limited_read
+from monitor.store.interaction.usage import read_usage
 from monitor.store.tables.audit import audit_checkpoint
 from monitor.store.tables.interactions import rollup_label, verdict_minute
 from monitor.store.tables.signals import verdict_hour
@@ -130,22 +132,16 @@ class OverviewStore:
     def _grouped(
         self, start: datetime, end: datetime, now: datetime, app: str | None, by: tuple[str, ...]
     ) -> dict[tuple[str, ...], Verdicts]:
-        first = min(start + (_EPOCH - start) % HOUR, end)
-        before = now - SETTLED
-        last = max(first, min(end, before) - (min(end, before) - _EPOCH) % HOUR)
+        first, last = _settled(start, end, now)
         settled = self._cached((by, first, last, app), now, lambda: self._counted(first, last, app, by))
         return _sum(settled, self._counted(start, first, app, by), self._counted(last, end, app, by))
 
     def _counted(
         self, start: datetime, end: datetime, app: str | None, by: tuple[str, ...]
     ) -> dict[tuple[str, ...], Verdicts]:
-        first, last = start + (_EPOCH - start) % HOUR, end - (end - _EPOCH) % HOUR
-        hours = [(verdict_hour, verdict_hour.c.hour, first, last)] if first < last else []
-        edges = [(start, first), (last, end)] if first < last else [(start, end)]
-        minutes = [(verdict_minute, verdict_minute.c.minute, since, until) for since, until in edges if since < until]
         counted: dict[tuple[str, ...], Verdicts] = {}
         with limited_read(self._engine, _NARROW) as connection:
-            for table, at, since, until in (*hours, *minutes):
+            for table, at, since, until in _pieces(start, end):
                 names = [table.c[name] for name in by]
                 sums = [func.sum(table.c[verdict.value]).label(verdict.value) for verdict in Verdict]
                 query = select(*names, *sums).where(at >= since, at < until).group_by(*names)
@@ -156,6 +152,26 @@ class OverviewStore:
                     some = Verdicts(**{verdict.value: int(row[verdict.value]) for verdict in Verdict})
                     counted[key] = counted.get(key, Verdicts()) + some
         return counted
+
+    def usage(self, start: datetime, end: datetime, *, now: datetime, app: str | None = None) -> dict[str, AnswerUsage]:
+        """What the answers of [start, end), whole minutes, used, by app; cached as in `groups`."""
+        first, last = _settled(start, end, now)
+        parts = (
+            self._cached(("usage", first, last, app), now, lambda: self._used(first, last, app)),
+            self._used(start, first, app),
+            self._used(last, end, app),
+        )
+        names = sorted({name for part in parts for name in part})
+        return {name: AnswerUsage.total(part[name] for part in parts if name in part) for name in names}
+
+    def _used(self, start: datetime, end: datetime, app: str | None) -> dict[str, AnswerUsage]:
+        found: dict[str, AnswerUsage] = {}
+        with limited_read(self._engine, _NARROW) as connection:
+            for table, at, since, until in _pieces(start, end):
+                read = read_usage(connection, table, at, since, until, by=("app",), app=app)
+                for (name,), some in read.items():
+                    found[name] = found.get(name, AnswerUsage()) + some
+        return found
 
     def labels(self, *names: str) -> dict[str, Sequence[str]]:
         """The first `MOST_LABELS` values of each of these labels (`app`, `environment`, `model`, `topic`), in order."""
@@ -176,6 +192,22 @@ class OverviewStore:
         with limited_read(self._engine, _NARROW) as connection:
             row = connection.execute(select(c.size, c.made_at).order_by(c.size.desc()).limit(1)).one_or_none()
         return None if row is None else LastCheckpoint(size=row.size, made_at=row.made_at)
+
+
+def _settled(start: datetime, end: datetime, now: datetime) -> tuple[datetime, datetime]:
+    """The whole hours within [start, end) that are older than `SETTLED`."""
+    first = min(start + (_EPOCH - start) % HOUR, end)
+    before = min(end, now - SETTLED)
+    return first, max(first, before - (before - _EPOCH) % HOUR)
+
+
+def _pieces(start: datetime, end: datetime) -> list[tuple[Table, Column[datetime], datetime, datetime]]:
+    """The parts of [start, end) to read from the sums of hours, and those at its ends to read by minutes."""
+    first, last = start + (_EPOCH - start) % HOUR, end - (end - _EPOCH) % HOUR
+    hours = [(verdict_hour, verdict_hour.c.hour, first, last)] if first < last else []
+    edges = [(start, first), (last, end)] if first < last else [(start, end)]
+    minutes = [(verdict_minute, verdict_minute.c.minute, since, until) for since, until in edges if since < until]
+    return [*hours, *minutes]
 
 
 def _sum(*parts: Mapping[tuple[str, ...], Verdicts]) -> dict[tuple[str, ...], Verdicts]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import eq
@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from monitor.core.message import Position
 from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
+from monitor.store.interaction.usage_sums import USAGE_ADDED, UsageSums
 from monitor.store.ledger.ledger import source_of
 from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS, OTHER
+from monitor.store.tables.usage import LATENCY
 
 if TYPE_CHECKING:
     import psycopg
 
 RollupKey: TypeAlias = tuple[Any, ...]  # the minute, and the name of each label
+LabelPairs: TypeAlias = tuple[tuple[str, str], ...]  # labels with their values
 KEY = ("minute", "app", "environment", "model", "topic")
 _REAL = Struct("f")  # the type of a stored similarity
 _HOUR = 3_600.0  # seconds
@@ -27,14 +30,7 @@ _ROUNDING = 1e-6  # of a bin: more than a REAL falls short of the bin's edge
 _COUNTS = ("total", *(v.value for v in Verdict), *(r.value for r in Reason), "heard")
 _PLACE = {name: place for place, name in enumerate(_COUNTS)}
 LONGEST_TOPIC = 128  # characters; the key of a row, at four bytes each, has to fit in a btree entry of 2,704 bytes
-# values beyond become OTHER
-MOST_VALUES = {
-    "app": 1_000,
-    "environment": 50,
-    "model": 200,
-    "topic": 1_000,
-    "source": 500,
-}
+MOST_VALUES = {"app": 1_000, "environment": 50, "model": 200, "topic": 1_000, "source": 500}  # more become OTHER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,16 +47,28 @@ class CountedAssessment:
     heard: int = 0
 
 
+def counted_row(it: Interaction, row: Mapping[str, Any]) -> CountedAssessment:
+    """What the rollup counts of a row of `assessment`."""
+    return CountedAssessment(
+        interaction=it,
+        verdict=Verdict(row["verdict"]),
+        reasons=[Reason(reason) for reason in row["reasons"]],
+        metrics=Metrics(**{name: row[name] for name in METRICS}),
+        heard=row["evidence"].get("judge", {}).get("turned", 0),
+    )
+
+
 class Minute:
     """The sums of one minute and one set of labels."""
 
-    __slots__ = ("bins", "counts", "squares", "sums")
+    __slots__ = ("bins", "counts", "squares", "sums", "usage")
 
     def __init__(self) -> None:
         self.counts = [0] * len(_COUNTS)
         self.sums = [0.0] * len(METRICS)
         self.squares = [0.0] * len(METRICS)
         self.bins = [[0] * HISTOGRAM_BINS for _ in METRICS]
+        self.usage = UsageSums()
 
     def add(self, assessment: Assessment | CountedAssessment, sign: int = 1) -> None:
         """Adds one assessment, or takes it out with a `sign` of -1; counts values as REAL, so that both cancel out."""
@@ -78,11 +86,12 @@ class Minute:
                 self.sums[place] += sign * kept
                 self.squares[place] += sign * kept * kept
                 self.bins[place][histogram_bin(kept)] += sign
+        self.usage.add(assessment.interaction, sign)
 
     def values(self) -> tuple[object, ...]:
         """The values of the columns after the key, in order; arrays are in Postgres's text form."""
         bins = [f"{{{','.join(map(str, counts))}}}" for counts in self.bins]
-        return (*self.counts, *map(sum, self.bins), *self.sums, *bins, *self.squares)
+        return (*self.counts, *map(sum, self.bins), *self.sums, *bins, *self.usage.values(), *self.squares)
 
 
 def histogram_bin(value: float) -> int:
@@ -155,14 +164,15 @@ def write_rollup(
     replaced = list(instead_of)
     counted = _counted_under(connection, [a.interaction for a in replaced])
     signed = [*((a, 1) for a in assessments), *((a, -1) for a in replaced)]
-    labelled = [(a, sign, _labels(a.interaction)) for a, sign in signed]
+    labelled = [(a, sign, labels_of(a.interaction)) for a, sign in signed]
     names = cap.resolve(connection, {pair for _, _, pairs in labelled for pair in pairs})
     minutes: dict[RollupKey, Minute] = {}
     for assessment, sign, pairs in labelled:
-        now = (_minute(assessment.interaction), *(names[pair] for pair in pairs))
-        key = counted.get((assessment.interaction.app, assessment.interaction.id), now)
+        now = (minute_of(assessment.interaction), *(names[pair] for pair in pairs))
+        key = counted.get((assessment.interaction.app, assessment.interaction.id, pairs), now)
         minutes.setdefault(key, Minute()).add(assessment, sign)
     with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM incoming_minute")  # what this transaction has counted already
         with cursor.copy(_COPY) as copy:
             for key, sums in minutes.items():
                 copy.write_row((*key, *sums.values()))
@@ -191,35 +201,37 @@ def write_ingest(
 
 def _counted_under(
     connection: psycopg.Connection, interactions: Sequence[Interaction]
-) -> dict[tuple[str, str], RollupKey]:
-    """The row that counts each of these interactions, by app and id: a label may have lost its place since, or got one.
+) -> dict[tuple[str, str, LabelPairs], RollupKey]:
+    """The row that counts each of these interactions, by app, id and labels.
 
-    Where a minute has several rows that may, the one with the most labels by name.
+    A label may have lost its place since, or got one. Where a minute has several rows that may, the one with the most
+    labels by name.
     """
     if not interactions:
         return {}
     found: dict[datetime, list[RollupKey]] = {}
     apps = {OTHER, *(it.app for it in interactions)}
-    for row in connection.execute(_COUNTING, (sorted({_minute(it) for it in interactions}), sorted(apps))):
+    for row in connection.execute(_COUNTING, (sorted({minute_of(it) for it in interactions}), sorted(apps))):
         found.setdefault(row[0], []).append(row)
-    counted: dict[tuple[str, str], RollupKey] = {}
+    counted: dict[tuple[str, str, LabelPairs], RollupKey] = {}
     for it in interactions:
-        values = [value for _, value in _labels(it)]
+        pairs = labels_of(it)
+        values = [value for _, value in pairs]
         may = [
             row
-            for row in found.get(_minute(it), ())
+            for row in found.get(minute_of(it), ())
             if all(name in (value, OTHER) for name, value in zip(row[1:], values, strict=True))
         ]
         if may:
-            counted[it.app, it.id] = max(may, key=lambda row: sum(map(eq, row[1:], values)))
+            counted[it.app, it.id, pairs] = max(may, key=lambda row: sum(map(eq, row[1:], values)))
     return counted
 
 
-def _minute(it: Interaction) -> datetime:
+def minute_of(it: Interaction) -> datetime:
     return it.occurred_at.replace(second=0, microsecond=0)
 
 
-def _labels(it: Interaction) -> tuple[tuple[str, str], ...]:
+def labels_of(it: Interaction) -> LabelPairs:
     topic = it.tags.get("topic", "")
     return (
         ("app", it.app),
@@ -232,7 +244,8 @@ def _labels(it: Interaction) -> tuple[tuple[str, str], ...]:
 _ADDED = (*_COUNTS, *(f"{m}_count" for m in METRICS), *(f"{m}_sum" for m in METRICS))
 _BINS = tuple(f"{m}_bins" for m in METRICS)
 _SQUARES = tuple(f"{m}_squares" for m in METRICS)
-_COLUMNS = ", ".join((*KEY, *_ADDED, *_BINS))
+_SUMMED = (*_ADDED, *_SQUARES, *USAGE_ADDED)
+_COLUMNS = ", ".join((*KEY, *_ADDED, *_BINS, *USAGE_ADDED, LATENCY))
 _LABELS = ", ".join(KEY[1:])
 _INCOMING = f"""
     CREATE TEMPORARY TABLE incoming_minute
@@ -248,20 +261,21 @@ _UPSERT_TEMPLATE = """
 _UPSERT = _UPSERT_TEMPLATE.format(
     columns=_COLUMNS,
     key=", ".join(KEY),
-    sums=", ".join(f"{name} = v.{name} + excluded.{name}" for name in _ADDED),
-    bins=", ".join(f"{name} = add_bins(v.{name}, excluded.{name})" for name in _BINS),
+    sums=", ".join(f"{name} = v.{name} + excluded.{name}" for name in (*_ADDED, *USAGE_ADDED)),
+    bins=", ".join(f"{name} = add_bins(v.{name}, excluded.{name})" for name in (*_BINS, LATENCY)),
 )
 _UPSERT_HOURS_TEMPLATE = """
     INSERT INTO verdict_hour AS v (hour, {labels}, {columns})
     SELECT date_trunc('hour', minute, 'UTC'), {labels}, {totals}
     FROM incoming_minute GROUP BY 1, {labels} ORDER BY 1, {labels}
-    ON CONFLICT (hour, {labels}) DO UPDATE SET {sums}
+    ON CONFLICT (hour, {labels}) DO UPDATE SET {sums}, {latency} = add_bins(v.{latency}, excluded.{latency})
 """
 _UPSERT_HOURS = _UPSERT_HOURS_TEMPLATE.format(
     labels=_LABELS,
-    columns=", ".join((*_ADDED, *_SQUARES)),
-    totals=", ".join(f"sum({name})" for name in (*_ADDED, *_SQUARES)),
-    sums=", ".join(f"{name} = v.{name} + excluded.{name}" for name in (*_ADDED, *_SQUARES)),
+    columns=", ".join((*_SUMMED, LATENCY)),
+    totals=", ".join((*(f"sum({name})" for name in _SUMMED), f"sum_bins({LATENCY})")),
+    sums=", ".join(f"{name} = v.{name} + excluded.{name}" for name in _SUMMED),
+    latency=LATENCY,
 )
 _COUNTING = """
     SELECT minute, app, environment, model, topic FROM verdict_minute WHERE minute = ANY(%s) AND app = ANY(%s)

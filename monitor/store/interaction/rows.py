@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from monitor.core.assessment_json import encode, evidence_json, piece_json, storable, support_json
-from monitor.core.message import DeadLetter, Position
+from monitor.core.message import Position
 from monitor.core.model import (
     Assessment,
     Document,
@@ -19,6 +18,7 @@ from monitor.core.model import (
     Scores,
     SupportingDocument,
     TokenUsage,
+    Unscored,
 )
 from monitor.store.tables.interactions import METRICS
 
@@ -48,6 +48,8 @@ INTERACTION_COLUMNS = (
     "source_partition",
     "source_offset",
     "tag_digests",
+    "unscored",
+    "cost",
 )
 ASSESSMENT_COLUMNS = (
     "app",
@@ -72,6 +74,9 @@ ASSESSMENT_COLUMNS = (
     "rank",
     "reference",
 )
+
+
+_EARLIER = tuple(name for name in ASSESSMENT_COLUMNS if name not in {"app", "id", "occurred_at"})
 
 
 def interaction_row(it: Interaction, stored_at: datetime) -> tuple[object, ...]:
@@ -100,6 +105,8 @@ def interaction_row(it: Interaction, stored_at: datetime) -> tuple[object, ...]:
         _array(sorted(it.marks)),
         *((None, None, None) if at is None else (storable(at.topic), at.partition, at.offset)),
         _array(sorted(it.tag_digests)) if it.tag_digests else None,
+        it.unscored,
+        it.cost,
     )
 
 
@@ -128,8 +135,10 @@ def interaction_of(row: Mapping[str, Any]) -> Interaction:
         trace_id=row["trace_id"],
         latency_ms=row["latency_ms"],
         usage=None if usage == (None, None) else TokenUsage(input=usage[0], output=usage[1]),
+        cost=row["cost"],
         marks=frozenset(map(Mark, row["marks"])),
         position=position,
+        unscored=None if row["unscored"] is None else Unscored(row["unscored"]),
     )
 
 
@@ -163,6 +172,14 @@ def assessment_row(a: Assessment) -> tuple[object, ...]:
         real(a.rank),
         a.reference,
     )
+
+
+def as_earlier(row: Mapping[str, Any]) -> str:
+    """What a revision keeps of the row before it, as JSON: that row, with what it keeps of the one before in turn."""
+    kept = {name: row[name] for name in _EARLIER}
+    if row["revised_at"] is not None:
+        kept |= {"revised_at": row["revised_at"].astimezone(UTC).isoformat(), "earlier": row["earlier"]}
+    return encode(kept)
 
 
 def _document(d: Document) -> dict[str, object]:
@@ -200,22 +217,3 @@ def _array(words: Iterable[str]) -> str:
 def key(assessment: Assessment) -> tuple[str, str]:
     """(app, id). Every replica writes in the order of these keys, which rules out deadlocks."""
     return assessment.interaction.app, assessment.interaction.id
-
-
-def dead_letter_row(letter: DeadLetter, group: str) -> tuple[object, ...]:
-    message, at = letter.message, letter.message.position
-    return (
-        storable(at.topic),
-        at.partition,
-        at.offset,
-        message.received_at,
-        message.key,
-        [storable(name) for name, _ in message.headers],
-        [value for _, value in message.headers],
-        message.value,
-        message.size,
-        letter.digest or hashlib.sha256(message.value).digest(),
-        storable(letter.path),
-        storable(letter.problem),
-        group,
-    )

@@ -14,11 +14,13 @@ from typing_extensions import override
 from monitor.audit.record import Row
 from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fatal, Fenced, Retriable
-from monitor.core.message import DeadLetter, Position
 from monitor.core.model import Assessment, Interaction, Work
 from monitor.core.ports import Store
+from monitor.core.trace import Collected
 from monitor.store.audit_queue import Entry, EntrySource, Kind
 from monitor.store.audit_rows import Key, part_of, queued_record, queued_records, stored_row
+from monitor.store.collect.keep import collect
+from monitor.store.collect.limits import DEFAULT_LIMITS, TraceLimits
 from monitor.store.database import copy_rows, end_halted, plain_url, retriable
 from monitor.store.interaction.feedback import keep_feedback
 from monitor.store.interaction.follow_ups import enqueue
@@ -29,9 +31,11 @@ from monitor.store.interaction.rollup import CountedAssessment, LabelCap, prepar
 from monitor.store.interaction.rows import (
     ASSESSMENT_COLUMNS,
     assessment_row,
-    dead_letter_row,
     key,
 )
+from monitor.store.interaction.turns.revision import lock_revised, revise
+from monitor.store.interaction.turns.unscored_counts import count_unscored
+from monitor.store.ledger.dead import bury, place
 from monitor.store.ledger.offsets import advance, count, reached
 from monitor.store.ledger.positions import statements
 
@@ -44,12 +48,6 @@ _PATIENCE: dict[str, Any] = {
     " -c idle_in_transaction_session_timeout=10s",
 }
 GROUP = "monitor"  # the group of offsets that do not belong to a consumer group of Kafka
-_DEAD = """
-    INSERT INTO dead_letter (topic, partition, position, received_at, key, header_names, header_values,
-                             value, size, digest, path, problem, group_id)
-    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-    ON CONFLICT (topic, partition, position, digest) DO NOTHING RETURNING id
-"""
 
 FollowUps: TypeAlias = Callable[[Assessment], Iterable[Work]]  # the work to queue for a new assessment
 
@@ -60,7 +58,7 @@ class Writer(Store):
     `queue_key` authenticates what it queues to be sealed. Offsets and ledger belong to `group`. `rescore` is the hash
     of a profile: the writer then only adds assessments beside the live ones, and leaves interactions that are not
     stored yet pending; it writes no interaction, rollup or dead letter. `follow_ups` names the work to queue for a
-    newly assessed interaction.
+    newly assessed interaction. `limits` bound the traces that it keeps.
     """
 
     def __init__(
@@ -72,13 +70,15 @@ class Writer(Store):
         group: str = GROUP,
         rescore: str = "",
         follow_ups: FollowUps = lambda _: (),
+        limits: TraceLimits = DEFAULT_LIMITS,
     ) -> None:
         self._url = plain_url(url)
         self._now = now
         self._entries = EntrySource(queue_key)
-        self._group = group
+        self.group = group
         self._rescore = rescore
         self._follow_ups = follow_ups
+        self._limits = limits
         self._connection: psycopg.Connection | None = None
         self._partitions = Partitions()
         self._labels = LabelCap()
@@ -158,51 +158,63 @@ class Writer(Store):
     def _write(self, batch: Batch) -> Tally:
         connection = self._connected()
         with connection.transaction():
-            if batch is self._unsure and reached(connection, self._group, batch.offsets):
-                stored = len(batch.assessments) + len(batch.pending)
+            if batch is self._unsure and reached(connection, self.group, batch.offsets):
+                stored = len(batch.assessments) + len(batch.pending) + len(batch.unscored)
                 return Tally(received=batch.received, duplicate=stored, dead=len(batch.dead_letters))
-            advance(connection, self._group, batch.offsets, profile_hash=self._rescore)
-            letters = sorted((letter.message.position for letter in batch.dead_letters), key=_place)
+            interactions = [*(a.interaction for a in batch.assessments), *batch.pending, *batch.unscored]
+            revising = [] if self._rescore else [it for it in interactions if it.revises]
+            if revising:
+                lock_revised(connection, self.group, revising, batch.offsets)
+            advance(connection, self.group, batch.offsets, profile_hash=self._rescore)
+            letters = sorted((letter.message.position for letter in batch.dead_letters), key=place)
             pending: Sequence[Interaction]
+            unscored: Sequence[Interaction]
             if self._rescore:
                 added = add_assessments(connection, batch.assessments)
                 self.queue_to_seal(connection, Kind.ASSESSMENT, added.rows)
-                new, pending = added.assessments, [a.interaction for a in added.unknown]
+                new, pending, unscored = added.assessments, [a.interaction for a in added.unknown], batch.unscored
                 buried = frozenset(range(len(letters)))  # the live group has stored them
             else:
                 new = self.keep(connection, batch.assessments)
-                pending = self._keep_pending(connection, batch.pending)
-                buried = _bury(connection, self._group, batch.dead_letters)
-            interactions = [*(a.interaction for a in batch.assessments), *batch.pending]
-            known = others(interactions, [*(a.interaction for a in new), *pending])
+                pending = self._keep_unassessed(connection, batch.pending)
+                enqueue(connection, self.group, self._now(), [(Work.ASSESS, interaction) for interaction in pending])
+                unscored = self._keep_unassessed(connection, batch.unscored)
+                self.recount_unscored(connection, before=(), after=unscored)
+                buried = bury(connection, self.group, batch.dead_letters)
+            settled = [*(a.interaction for a in new), *pending, *unscored]
+            known = others(interactions, settled)
             count(
                 connection,
-                self._group,
+                self.group,
                 batch.offsets,
                 (
                     ("assessed", (a.interaction.position for a in new)),
                     ("duplicate", (interaction.position for interaction in known)),
                     ("pending", (interaction.position for interaction in pending)),
+                    ("unscored", (interaction.position for interaction in unscored)),
                     # a letter that is stored already was counted as dead by the group that read it first
                     ("dead", (at for i, at in enumerate(letters) if i in buried)),
                     ("duplicate", (at for i, at in enumerate(letters) if i not in buried)),
                 ),
             )
+            if revising:
+                revise(self, connection, batch, known, self._now())
             if not self._rescore:
                 keep_feedback(connection, interactions, batch.collected, self._now())
                 read = [*(at for interaction in interactions if (at := interaction.position) is not None), *letters]
                 dead = (at for i, at in enumerate(letters) if i in buried)
-                settled = [*(a.interaction for a in new), *pending]
                 now = self._now()
-                made = statements(self._group, batch.offsets, stored=settled, known=known, dead=letters, at=now)
+                made = statements(self.group, batch.offsets, stored=settled, known=known, dead=letters, at=now)
                 self._entries.queue(connection, made, now)  # behind the rows that it speaks of
                 write_ingest(connection, self._now(), read, dead, self._labels)
+                self.collect(connection, batch.collected)
         return Tally(
             received=batch.received,
             assessed=len(new),
             duplicate=len(known),
             dead=len(batch.dead_letters),
             pending=len(pending),
+            unscored=len(unscored),
         )
 
     def keep(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> list[Assessment]:
@@ -236,6 +248,10 @@ class Writer(Store):
         self.follow_up(connection, ordered)
         return [stored_row(Kind.ASSESSMENT, ASSESSMENT_COLUMNS, row) for row in rows]
 
+    def collect(self, connection: psycopg.Connection, collected: Sequence[Collected]) -> None:
+        """Keeps spans and events; the last act of a transaction, since its locks come after all others."""
+        collect(connection, collected, self._limits, self._now())
+
     def queue_to_seal(
         self, connection: psycopg.Connection, kind: Kind, rows: Sequence[Row], revises: Mapping[Key, str] | None = None
     ) -> None:
@@ -253,7 +269,7 @@ class Writer(Store):
     def follow_up(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
         """Queues the follow-up work of assessments."""
         work = [(kind, a.interaction) for a in assessments for kind in self._follow_ups(a)]
-        enqueue(connection, self._group, self._now(), work)
+        enqueue(connection, self.group, self._now(), work)
 
     def recount(
         self,
@@ -264,29 +280,20 @@ class Writer(Store):
         """Puts `after` into the rollup in place of `before`."""
         write_rollup(connection, after, self._labels, instead_of=before)
 
-    def _keep_pending(self, connection: psycopg.Connection, interactions: Sequence[Interaction]) -> list[Interaction]:
+    def recount_unscored(
+        self, connection: psycopg.Connection, before: Sequence[Interaction], after: Sequence[Interaction]
+    ) -> None:
+        """Counts the unscored turns `after` in place of `before`."""
+        count_unscored(connection, after, self._labels, instead_of=before)
+
+    def _keep_unassessed(
+        self, connection: psycopg.Connection, interactions: Sequence[Interaction]
+    ) -> list[Interaction]:
         new = keep_new(connection, self._partitions, interactions, self._now())
         entries = (Entry(Kind.INTERACTION, one.interaction.app, one.interaction.id, "", one.record) for one in new)
         self._entries.queue(connection, entries, self._now())
-        kept = [one.interaction for one in new]
-        enqueue(connection, self._group, self._now(), [(Work.ASSESS, interaction) for interaction in kept])
-        return kept
+        return [one.interaction for one in new]
 
 
 def _record(row: Row, secret: bytes) -> str:
     return queued_record(Kind.ASSESSMENT, row, secret)
-
-
-def _bury(connection: psycopg.Connection, group: str, letters: Sequence[DeadLetter]) -> frozenset[int]:
-    """Stores dead letters, each once; returns the indices of the new ones, in the order of positions."""
-    if not letters:
-        return frozenset()
-    # two groups may write the same letters
-    letters = sorted(letters, key=lambda letter: _place(letter.message.position))
-    with connection.cursor() as cursor:
-        cursor.executemany(_DEAD, [dead_letter_row(letter, group) for letter in letters], returning=True)
-        return frozenset(i for i, result in enumerate(cursor.results()) if result.fetchone() is not None)
-
-
-def _place(at: Position) -> tuple[str, int, int]:
-    return at.topic, at.partition, at.offset

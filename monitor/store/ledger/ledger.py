@@ -20,6 +20,7 @@ _FILE = re.compile(r"#\d+-[0-9a-f]{16}\Z")  # what the topic of a followed file 
 _RECOUNT = text("""
     WITH said AS (
         SELECT topic, partition, sum(assessed)::bigint AS assessed, sum(pending)::bigint AS pending,
+               sum(unscored)::bigint AS unscored,
                sum(dead - purged)::bigint AS dead
         FROM consumer_offset WHERE live AND topic = ANY(:topics) GROUP BY topic, partition
     ), kept AS (
@@ -31,7 +32,7 @@ _RECOUNT = text("""
         SELECT topic, partition, count(*) AS letters
         FROM dead_letter WHERE settled_at IS NULL AND group_id <> '' AND topic = ANY(:topics) GROUP BY topic, partition
     )
-    SELECT topic, partition, assessed, pending, coalesce(interactions, 0) AS interactions,
+    SELECT topic, partition, assessed, pending, unscored, coalesce(interactions, 0) AS interactions,
            coalesce(removed, 0) AS removed, dead, coalesce(letters, 0) AS letters
     FROM said LEFT JOIN kept USING (topic, partition) LEFT JOIN gone USING (topic, partition)
         LEFT JOIN open USING (topic, partition)
@@ -58,14 +59,15 @@ class LedgerRow:
     def unaccounted(self) -> int:
         """How many received messages have no outcome; negative where some have several."""
         c = self.counts
-        return c["received"] - c["assessed"] - c["duplicate"] - c["dead"] - c["pending"]
+        return c["received"] - c["assessed"] - c["duplicate"] - c["dead"] - c["pending"] - c["unscored"]
 
     @property
     def unread(self) -> int:
         """How many offsets were neither received nor skipped, where offsets count messages."""
         c = self.counts
         skipped = sum(c[skip] for skip in Skip)
-        return c["spanned"] - c["received"] - skipped if c["spanned"] or skipped else 0
+        bytewise = not c["spanned"] and skipped == c[Skip.COLLECTED]
+        return 0 if bytewise else c["spanned"] - c["received"] - skipped
 
     @property
     def balanced(self) -> bool:
@@ -77,8 +79,8 @@ class LedgerRow:
 class Recount:
     """The ledgers of all live groups for one partition, compared with the stored rows.
 
-    `assessed` + `pending` must equal `interactions` + those that retention has `removed`; `dead`, without purged ones,
-    must equal the open `letters`.
+    `assessed` + `pending` + `unscored` must equal `interactions` + those that retention has `removed`; `dead`, without
+    purged ones, must equal the open `letters`.
     """
 
     topic: str
@@ -89,11 +91,13 @@ class Recount:
     dead: int
     letters: int
     removed: int = 0
+    unscored: int = 0
 
     @property
     def balanced(self) -> bool:
         """Whether there are as many rows as were counted."""
-        return self.assessed + self.pending == self.interactions + self.removed and self.dead == self.letters
+        counted = self.assessed + self.pending + self.unscored
+        return counted == self.interactions + self.removed and self.dead == self.letters
 
 
 class Ledger:

@@ -19,7 +19,10 @@ from monitor.store.tables.interactions import consumer_offset
 if TYPE_CHECKING:
     import psycopg
 
-COUNTED = ("received", "assessed", "duplicate", "dead", "pending", "spanned", *(skip.value for skip in Skip))
+COUNTED = (
+    *("received", "assessed", "duplicate", "dead", "pending", "unscored", "spanned"),
+    *(skip.value for skip in Skip),
+)
 _STORED = "SELECT next_offset FROM consumer_offset WHERE group_id = %s AND topic = %s AND partition = %s"
 _FIRST = """
     INSERT INTO consumer_offset (next_offset, topic_id, group_id, topic, partition, live, profile_hash)
@@ -82,8 +85,8 @@ def count(
 ) -> None:
     """Adds to the ledger of each partition: what its reader counted, and the outcome of each message.
 
-    `outcomes` are positions under `assessed`, `duplicate`, `dead` or `pending`. Reader and writer count separately, one
-    before and one after, so that a message lost in between shows as an imbalance.
+    `outcomes` are positions under `assessed`, `duplicate`, `dead`, `pending` or `unscored`. Reader and writer count
+    separately, one before and one after, so that a message lost in between shows as an imbalance.
     """
     became: dict[tuple[str, int], Counter[str]] = {(o.topic, o.partition): Counter() for o in offsets}
     for outcome, positions in outcomes:

@@ -67,7 +67,7 @@ def replayed(files: Sequence[ReadFile], apps: Iterable[str], tally: Tally, *, at
     ]
     counts: dict[str, Json] = {
         "received": tally.received,
-        "stored": tally.assessed + tally.pending,
+        "stored": tally.assessed + tally.pending + tally.unscored,
         "duplicate": tally.duplicate,
         "dead": tally.dead,
     }

@@ -21,10 +21,10 @@ from monitor.store.audit_queue import Kind
 from monitor.store.audit_rows import SECRET, as_jsonb, part_of, read_rows, record_digest, row_record, stored_row
 from monitor.store.interaction.partitions import Partitions
 from monitor.store.interaction.rollup import CountedAssessment
-from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row, key
+from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, as_earlier, assessment_row, key
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.offsets import Account, lock_ledgers
-from monitor.store.pending.hearing import BY_PRIOR, Hearing, as_earlier, hear, live_rows, stored_words, word_of
+from monitor.store.pending.hearing import BY_PRIOR, Hearing, hear, live_rows, stored_words, word_of
 from monitor.store.pending.queue import Claim, forget, still_ours
 from monitor.store.tables.interactions import METRICS
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import ValidationError
@@ -18,18 +18,17 @@ from monitor.assess.judge.metric import Judgement
 from monitor.assess.judge.sampling import SamplingPolicy
 from monitor.assess.judge.word import METRIC, Says, WordWeights
 from monitor.core.assessment_json import encode
-from monitor.core.model import Interaction, Metrics, Probabilities, Reason, Verdict
+from monitor.core.model import Interaction, Probabilities, Verdict
 from monitor.store.audit_queue import Kind
 from monitor.store.audit_rows import SECRET, Key, as_jsonb, read_rows, record_digest, row_record
-from monitor.store.interaction.rollup import CountedAssessment
-from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, real
+from monitor.store.interaction.rollup import CountedAssessment, counted_row
+from monitor.store.interaction.rows import as_earlier, real
 from monitor.store.interaction.writer import Writer
-from monitor.store.tables.interactions import METRICS, assessment
+from monitor.store.tables.interactions import assessment
 
 if TYPE_CHECKING:
     import psycopg
 
-_EARLIER = tuple(name for name in ASSESSMENT_COLUMNS if name not in {"app", "id", "occurred_at"})
 _CHANGED = ("verdict", "reasons", "p_grounded", "p_self_generated", "evidence")  # in the order of _REVISE
 _LIVE = """
     SELECT a.app, a.id, a.profile_hash FROM assessment a
@@ -87,14 +86,6 @@ def live_rows(connection: psycopg.Connection, interactions: Mapping[int, Interac
         for number, it in interactions.items()
         if (key := keys.get((it.app, it.id))) is not None and key in rows
     }
-
-
-def as_earlier(row: Mapping[str, Any]) -> str:
-    """What a revision keeps of the row before it, as JSON: that row, with what it keeps of the one before in turn."""
-    kept = {name: row[name] for name in _EARLIER}
-    if row["revised_at"] is not None:
-        kept |= {"revised_at": row["revised_at"].astimezone(UTC).isoformat(), "earlier": row["earlier"]}
-    return encode(kept)
 
 
 def word_of(judgements: Iterable[Judgement]) -> Word | None:
@@ -165,14 +156,3 @@ def _profiles(connection: psycopg.Connection, hashes: set[str]) -> dict[str, Pro
         except ValidationError:
             continue
     return found
-
-
-def counted_row(it: Interaction, row: Mapping[str, Any]) -> CountedAssessment:
-    """What the rollup counts of a row of `assessment`."""
-    return CountedAssessment(
-        interaction=it,
-        verdict=Verdict(row["verdict"]),
-        reasons=[Reason(reason) for reason in row["reasons"]],
-        metrics=Metrics(**{name: row[name] for name in METRICS}),
-        heard=row["evidence"].get("judge", {}).get("turned", 0),
-    )

@@ -1,4 +1,6 @@
-"""Erases the texts and secrets of a person's interactions; figures, verdicts and times stay.
+"""Erases the texts and secrets of a person's interactions, and the spans that they were read from.
+
+Figures, verdicts and times stay.
 
 Without its secret a leaf of the audit trail can no longer be opened, but it still proves that there was an interaction.
 """
@@ -16,6 +18,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, BYTEA
 from monitor.audit.record import ASSESSMENT_PERSONAL, INTERACTION_DIGESTS, INTERACTION_PERSONAL, JUDGEMENT_PERSONAL
 from monitor.core.model import Json, Mark
 from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
+from monitor.store.collect.purge import erase_traces
 from monitor.store.database import retriable
 from monitor.store.interaction.filters import ExactValues
 from monitor.store.pending.call_off import call_off
@@ -137,6 +140,7 @@ class Erasure:
             ids = [interaction.id for interaction in interactions]
             times = [interaction.occurred_at for interaction in interactions]
             said = _quoted_content(connection, app, ids)
+            traces = _traces(connection, app, ids)
             values = {"app": app, "mark": Mark.ERASED.value, "ids": ids, "times": times}
             # Pending work goes first: then a worker on it has stored its result. And it goes last: such a worker may
             # have queued follow-up work.
@@ -146,6 +150,7 @@ class Erasure:
             call_off(connection, gone=_GONE, app=":app", values=values)
             blank_erased(connection, app, said)
             blank_reported(connection, app, set(ids))
+            erase_traces(connection, app, [*ids, *traces])
             body: dict[str, Json] = {"fields": list(FIELDS), "reason_given": reason_given}
             for id_ in ids:
                 queue_act(connection, Act(kind=Kind.ERASURE, by=by, at=now, app=app, subject=id_, body=body))
@@ -159,6 +164,11 @@ def _quoted_content(connection: Connection, app: str, ids: Sequence[str]) -> dic
         row.id: QuotedContent(question=row.question, tags=row.tags, documents=row.documents)
         for row in connection.execute(query.with_for_update())
     }
+
+
+def _traces(connection: Connection, app: str, ids: Sequence[str]) -> list[str]:
+    query = select(_i.trace_id).where(_i.app == app, _i.id.in_(ids), _i.trace_id.is_not(None)).distinct()
+    return list(connection.scalars(query))
 
 
 def _terms(id_: str) -> list[bytes]:

@@ -11,9 +11,22 @@ from sqlalchemy import Connection, Engine, RowMapping, text
 
 from monitor.alert.state import State
 from monitor.core.batch import Tally
-from monitor.report.weekly.facts import Arrivals, Behind, Coverage, Episode, JudgedMetric, Usage, WeekSilence
+from monitor.core.model import Unscored
+from monitor.core.usage import AnswerUsage
+from monitor.report.weekly.facts import (
+    Arrivals,
+    Behind,
+    Coverage,
+    Episode,
+    JudgedMetric,
+    Usage,
+    UsedInTwoWeeks,
+    WeekSilence,
+)
 from monitor.report.weekly.week import Week
+from monitor.store.interaction.usage import read_usage
 from monitor.store.ledger.ledger import Ledger, source_of
+from monitor.store.tables.signals import verdict_hour
 
 _PROBLEMS = 10  # the most frequent problems of dead letters
 _ACTIVE = [state.value for state in State if state.active]
@@ -77,6 +90,11 @@ _LETTERS = text("""
 _PENDING = text("""
     SELECT count(*) FROM pending
     WHERE kind = 'assess' AND app = :app AND occurred_at >= :start AND occurred_at < :end
+""")
+_UNSCORED = text("""
+    SELECT reason, sum(turns) AS turns FROM unscored_minute
+    WHERE app = :app AND minute >= :start AND minute < :end AND reason = ANY(:reasons)
+    GROUP BY reason HAVING sum(turns) > 0
 """)
 # Of a source that the ledger holds, the ledger tells more.
 _READ_ONCE = text("""
@@ -152,11 +170,13 @@ def usage(connection: Connection, values: Mapping[str, Any]) -> tuple[Usage, ...
 def coverage(connection: Connection, engine: Engine, values: Mapping[str, Any]) -> Coverage:
     """The outcomes of messages; the ledger is read outside the snapshot."""
     letters = connection.execute(_LETTERS, {**values, "most": _PROBLEMS})
+    unscored = connection.execute(_UNSCORED, {**values, "reasons": list(Unscored)})
     rows = [row for row in Ledger(engine).read()[0] if row.live]
     in_ledger = {"ledger": sorted({source_of(row.topic) for row in rows}), "most": _PROBLEMS}
-    named = ("received", "assessed", "duplicate", "dead", "pending")
+    named = ("received", "assessed", "duplicate", "dead", "pending", "unscored")
     return Coverage(
         pending=int(connection.scalar(_PENDING, values) or 0),
+        unscored={Unscored(row.reason): int(row.turns) for row in unscored},
         arrivals=tuple(Arrivals(**row) for row in connection.execute(_ARRIVALS, values).mappings()),
         problems=tuple((row.problem, row.letters) for row in letters),
         ledger=sum((Tally(**{name: row.counts[name] for name in named}) for row in rows), Tally()),
@@ -181,3 +201,16 @@ def _behind(connection: Connection) -> tuple[Behind, ...]:
 def _whole(row: RowMapping) -> dict[str, int]:
     """The sums of integers, which PostgreSQL returns as numerics."""
     return {name: int(row[name]) for name in ("calls", "input_tokens", "output_tokens")}
+
+
+def used(connection: Connection, app: str, week: Week) -> dict[str, UsedInTwoWeeks]:
+    """What the answers of both weeks used, by model."""
+    this, before = (
+        read_usage(connection, verdict_hour, verdict_hour.c.hour, one.start, one.end, by=("model",), app=app)
+        for one in (week, week.before)
+    )
+    nothing = AnswerUsage()
+    return {
+        model: UsedInTwoWeeks(this=this.get((model,), nothing), before=before.get((model,), nothing))
+        for model in sorted({name for (name,) in (*this, *before)})
+    }

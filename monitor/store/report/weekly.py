@@ -19,12 +19,20 @@ from monitor.core.verdict_counts import Verdicts
 from monitor.report.findings.find import Candidate, find
 from monitor.report.findings.outages import Outage, refined
 from monitor.report.weekly.actions import LEAST_ANSWERED, OVER_FROM, RIGHT_BELOW
-from monitor.report.weekly.facts import Example, Facts, Finding, Findings, ProfileUse, Refusals, TwoWeeks
+from monitor.report.weekly.facts import (
+    Example,
+    Facts,
+    Finding,
+    Findings,
+    ProfileUse,
+    Refusals,
+    TwoWeeks,
+)
 from monitor.report.weekly.week import Week
 from monitor.store.database import retriable
 from monitor.store.interaction.overview import OverviewStore
 from monitor.store.report.cells import hourly, minutes, sampled_days
-from monitor.store.report.operations import coverage, episodes, judged, judged_answers, silences, usage, watched
+from monitor.store.report.operations import coverage, episodes, judged, judged_answers, silences, usage, used, watched
 from monitor.store.report.rows import SAMPLED_ROWS, prompt_versions, read, sample
 from monitor.store.review.labels import Reviews
 from monitor.store.review.plans import Plans
@@ -148,6 +156,7 @@ class WeeklyFacts:
                 judged_before=judged(connection, app, week.before),
                 judged_answers=judged_answers(connection, values),
                 usage=usage(connection, values),
+                used=used(connection, app, week),
                 coverage=coverage(connection, self._engine, values),
                 opinions=tuple(opinions),
                 unlabelled=unlabelled,

@@ -97,6 +97,7 @@ api_token = Table(
     Column("used_at", _time),
     Column("revoked_at", _time),
     Column("revoked_by", Text),
+    Column("app", Text),  # what is sent with the token belongs to this app; null: to the app that it names
 )
 
 web_session = Table(

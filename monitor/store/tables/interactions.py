@@ -26,12 +26,13 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
 from monitor.core.message import Skip
 from monitor.core.model import Reason, Verdict
+from monitor.store.tables.usage import usage_columns
 
 METRICS = ("sdq", "sdrd", "sda", "qrd", "qa")
 # The outcomes of a partition's messages; then how many offsets its reader passed, and why some held no message; and how
 # many of its dead letters were purged, and how many interactions count as assessed though that was called off.
 LEDGER = (
-    *("received", "assessed", "duplicate", "dead", "pending"),
+    *("received", "assessed", "duplicate", "dead", "pending", "unscored"),
     *("spanned", *(skip.value for skip in Skip)),
     *("purged", "called_off"),
 )
@@ -85,6 +86,10 @@ interaction = Table(
     Column("source_partition", Integer),
     Column("source_offset", BigInteger),
     Column("tag_digests", ARRAY(Text)),  # of tags that redaction changed; null: of none
+    Column("unscored", Text),  # why it has no scores; null: it is scored, or will be
+    Column("revised_at", _time),  # when another message last replaced its content; null: never
+    Column("revised_offset", BigInteger),  # of that message, where it came in the partition of the first
+    Column("cost", Double),  # by the prices when it was stored; null: unknown
     Index("interaction_by_time", "occurred_at"),
     Index("interaction_by_id", "id"),
     Index("interaction_by_conversation", "conversation_id", postgresql_where=text("conversation_id IS NOT NULL")),
@@ -96,6 +101,7 @@ interaction = Table(
         postgresql_using="gin",
         postgresql_where=text("tag_digests IS NOT NULL"),
     ),
+    Index("interaction_unscored", "occurred_at", "app", "id", postgresql_where=text("unscored IS NOT NULL")),
 )
 
 assessment = Table(
@@ -119,9 +125,8 @@ assessment = Table(
     *(Column(metric, REAL) for metric in METRICS),
     Column("features", JSONB, nullable=False),  # both readings of each metric, and why one is undefined
     Column("support", JSONB, nullable=False),
-    Column(
-        "live", Boolean, nullable=False, server_default=text("true")
-    ),  # false: kept beside the one that is shown and counted
+    # false: kept beside the one that is shown and counted
+    Column("live", Boolean, nullable=False, server_default=text("true")),
     Column("revised_at", _time),  # when support from the sidecar replaced a stand-in, or the judge's word was heard
     Column("earlier", JSONB),  # the row before that, with its own `revised_at` and `earlier` if it was a revision too
     Column("transaction_id", BigInteger, server_default=text("txid_current()")),  # that stored it; null: before 0021
@@ -130,11 +135,7 @@ assessment = Table(
     Column("reference", Text),  # hash of the frozen reference
     Index("assessment_by_transaction", "transaction_id", postgresql_where=text("live AND transaction_id IS NOT NULL")),
     Index("assessment_by_verdict", "app", "verdict", "occurred_at"),
-    Index(
-        "assessment_suspicious",
-        *("occurred_at", "app", "id"),
-        postgresql_where=text(f"live AND {SUSPICIOUS}"),
-    ),
+    Index("assessment_suspicious", *("occurred_at", "app", "id"), postgresql_where=text(f"live AND {SUSPICIOUS}")),
     Index(
         "assessment_to_browse",  # lists are read from it alone
         *("occurred_at", "app", "id"),
@@ -174,6 +175,17 @@ verdict_minute = Table(
     *(Column(f"{metric}_bins", ARRAY(BigInteger), nullable=False) for metric in METRICS),
     # how many more verdicts are `self_generated` by the judge's word, or -fewer; never null
     Column("heard", BigInteger, server_default=text("0")),
+    *usage_columns(),
+)
+
+unscored_minute = Table(
+    "unscored_minute",
+    metadata,
+    Column("minute", _time, primary_key=True),
+    Column("app", Text, primary_key=True),
+    Column("environment", Text, primary_key=True),
+    Column("reason", Text, primary_key=True),
+    Column("turns", BigInteger, nullable=False),
 )
 
 rollup_label = Table(

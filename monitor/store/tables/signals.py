@@ -6,6 +6,7 @@ from sqlalchemy import BigInteger, Column, DateTime, Double, Integer, Table, Tex
 
 from monitor.core.model import Reason, Verdict
 from monitor.store.tables.interactions import METRICS, metadata
+from monitor.store.tables.usage import usage_columns
 
 _time = DateTime(timezone=True)
 
@@ -24,6 +25,7 @@ verdict_hour = Table(
     *(Column(f"{metric}_sum", Double, nullable=False) for metric in METRICS),
     *(Column(f"{metric}_squares", Double, nullable=False) for metric in METRICS),
     Column("heard", BigInteger, nullable=False, server_default=text("0")),
+    *usage_columns(),
 )
 
 ingest_minute = Table(

@@ -13,7 +13,7 @@ from monitor.alert.ports import AlertStore
 from monitor.alert.rule import Rule
 from monitor.alert.signal import SignalKind
 from monitor.alert.state import fingerprint
-from monitor.alert.window import Counts, window_at
+from monitor.alert.window import Counts, measured, window_at
 from monitor.core.errors import Retriable
 
 
@@ -61,7 +61,7 @@ def nearest_to_firing(rule: Rule, found: Sequence[Counts], store: AlertStore) ->
             return None
         fewest = min(found, key=lambda counts: counts.counts[0].total)
         return RuleFigure(figure=f"{fewest.counts[0].total:,}", labels=_label_values(fewest))
-    known = [(mean, counts) for counts in found if (mean := counts.counts[0].mean) is not None]
+    known = [(value, counts) for counts in found if (value := measured(rule.signal, counts.counts[0])) is not None]
     if not known:
         return None
     choose = min if rule.method.fires_below else max

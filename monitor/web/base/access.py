@@ -1,4 +1,4 @@
-"""Roles and permissions: each route asks for one permission, and each of the four roles grants some."""
+"""Roles and permissions: each route asks for one permission, and each of the five roles grants some."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class Permission(StrEnum):
     REPORT = "report"  # have reports written now
     AUDIT = "audit"  # verify, prove, export
     CONFIGURE = "configure"  # save versions of the alert rules
+    COLLECT = "collect"  # send traces and interactions
     ADMIN = "admin"  # make and revoke tokens
 
 
@@ -29,6 +30,7 @@ class Role(StrEnum):
     VIEWER = "viewer"
     OPERATOR = "operator"
     AUDITOR = "auditor"
+    COLLECT = "collect"  # of a chatbot, which may send and do nothing else
     ADMIN = "admin"
 
     def may(self, permission: Permission) -> bool:
@@ -40,6 +42,7 @@ _GRANTED: Mapping[Role, frozenset[Permission]] = {
     Role.VIEWER: frozenset({_P.VIEW}),
     Role.OPERATOR: frozenset({_P.VIEW, _P.UNMASK, _P.ACT, _P.LABEL, _P.RESOLVE, _P.REPORT}),
     Role.AUDITOR: frozenset({_P.VIEW, _P.UNMASK, _P.AUDIT, _P.REPORT}),
+    Role.COLLECT: frozenset({_P.COLLECT}),
     Role.ADMIN: frozenset(Permission),
 }
 

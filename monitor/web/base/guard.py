@@ -134,10 +134,15 @@ class Needs:
 
 def require_this_machine(request: HTTPConnection) -> None:
     """Raises `Forbidden` when a request for a dashboard without tokens says that it comes from elsewhere."""
-    if _host(request) not in LOOPBACK or any(name in request.headers for name in _FORWARDED):
+    if not names_this_machine(request):
         raise Forbidden(
             "without access tokens this dashboard answers on 127.0.0.1 only; make one: `monitor tokens create NAME`"
         )
+
+
+def names_this_machine(request: HTTPConnection) -> bool:
+    """Whether a request names this machine as its host, and no proxy says that it has forwarded it."""
+    return _host(request) in LOOPBACK and not any(name in request.headers for name in _FORWARDED)
 
 
 def bearer(request: HTTPConnection) -> str | None:

@@ -14,8 +14,10 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from monitor.alert.figures import amount
 from monitor.core.duration import format_duration
 from monitor.core.model import Verdict
+from monitor.core.text.plain import money
 from monitor.privacy.masking import redact
 from monitor.web.base.access import Identity, Permission
 
@@ -81,6 +83,9 @@ def own_drawing(svg: str) -> Markup:
     return Markup(svg)  # noqa: S704  no foreign text is in it
 
 
+_LONGEST = 1e9  # seconds; a producer may send any number
+
+
 def _current_path(path: str) -> str:
     """The path of the navigation entry that a page belongs to; empty for other pages."""
     head = "/" + path.split("/")[1]
@@ -114,6 +119,14 @@ def _length(value: timedelta | float | None) -> str:
     return format_duration(value if isinstance(value, timedelta) else timedelta(seconds=round(value)))
 
 
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else amount(min(value, _LONGEST), "seconds")
+
+
+def _money(value: float | None) -> str:
+    return "–" if value is None else money(value)
+
+
 def _verdict(value: str | None) -> Markup | str:
     if value is None:
         return "–"
@@ -145,6 +158,8 @@ def _environment() -> Environment:
         "figure": _figure,
         "count": _count,
         "length": _length,
+        "seconds": _seconds,
+        "money": _money,
         "verdict": _verdict,
         "short": _short,
         "segment": _segment,

@@ -221,7 +221,10 @@ def _start_retry(request: Request, who: Identity, letters: LetterFilter) -> str:
         done = retry(application, letters, app=None, dialect=None, stop=stop)
         if not done.asked:
             return "none of them was open"
-        result = f"{done.asked} retried: {done.assessed} assessed, {done.duplicate} duplicate, {done.dead} still dead"
+        held = f", {done.collected} collected" if done.collected else ""
+        result = (
+            f"{done.asked} retried: {done.assessed} assessed, {done.duplicate} duplicate{held}, {done.dead} still dead"
+        )
         return f"{result}, {done.elsewhere} left to another process" if done.elsewhere else result
 
     jobs: Jobs = request.app.state.jobs

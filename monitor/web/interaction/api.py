@@ -15,6 +15,7 @@ from monitor.store.interaction.context import InteractionContext
 from monitor.store.interaction.feedback import feedback_on
 from monitor.store.interaction.filters import Filters, ListedInteraction
 from monitor.store.interaction.list import InteractionList
+from monitor.store.interaction.turns.unscored_list import unscored_turns
 from monitor.store.review.labels import newest_labels
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import (
@@ -141,9 +142,12 @@ class InteractionDetail(ApiResponse):
     latency_ms: float | None
     input_tokens: int | None
     output_tokens: int | None
+    cost: float | None = Field(description="by the prices when it was stored; null: unknown")
     marks: list[str]
     clear: bool = Field(description="whether personal data is shown in clear")
-    assessment: Assessment
+    unscored: str | None = Field(description="why it has no scores; null: it has")
+    revised_at: datetime | None = Field(description="when more of its trace replaced what was stored first")
+    assessment: Assessment | None = Field(description="null exactly where it is `unscored`")
     other_assessments: list[Assessment]
     judgements: list[Judgement]
     labels: list[PersonLabel]
@@ -194,7 +198,7 @@ def interaction(
     app, id_ = app_and_id
     if clear:
         require_unmask(request, who)
-    rows = application.queries.with_assessments(id_, app)
+    rows = application.queries.with_assessments(id_, app) or unscored_turns(application.engine, id_, app)
     if not rows:
         waits = any(row["app"] == app for row in application.queries.unassessed(id_))
         raise HTTPException(
@@ -236,13 +240,13 @@ def interaction_detail(
         if first["supporting_documents"] is not None:
             texts["supporting_documents"] = masked_support(first["supporting_documents"], first["retrieved_documents"])
     plain = {name: first[name] for name in InteractionDetail.model_fields if name not in names and name in first}
-    assessed = [assessment(row, clear=clear) for row in rows]
+    assessed = [assessment(row, clear=clear) for row in rows if first["unscored"] is None]
     return InteractionDetail(
         **plain,
         **texts,
         sealed_at=sealed_at,
         clear=clear,
-        assessment=assessed[0],
+        assessment=next(iter(assessed), None),
         other_assessments=assessed[1:],
         judgements=[_judgement(row, clear=clear) for row in judgements],
         labels=[

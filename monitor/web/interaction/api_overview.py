@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -10,13 +11,17 @@ from pydantic import Field
 
 from monitor.app.wiring.application import Application
 from monitor.core.model import Verdict
+from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_WORDS
+from monitor.core.usage import P50, P95, AnswerUsage
 from monitor.core.verdict_counts import Verdicts
+from monitor.store.interaction.turns.unscored_counts import UnscoredShare, unscored_shares
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiResponse, rounded
 from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Text
 from monitor.web.base.problem import problems
 from monitor.web.interaction.overview_figures import SPANS, GroupCounts, counted_topics, group_counts
+from monitor.web.interaction.usage_figures import UsageChange, counted_usage
 
 router = APIRouter(tags=["overview"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
@@ -66,6 +71,39 @@ class OverviewTopic(ApiResponse):
     change: dict[str, str | None] = Field(description=_CHANGE)
 
 
+class OverviewUnscored(ApiResponse):
+    """The turns of an app that cannot be scored for one reason, and what to do about it."""
+
+    app: str
+    reason: str
+    turns: int
+    share: float = Field(description="of all turns of the app, those with a verdict included")
+    words: str
+    advice: str
+
+
+class Used(ApiResponse):
+    """What the answers of an app used in a span. A figure is null if no event tells it."""
+
+    answers: int
+    latency_answers: int = Field(description="how many of them tell their latency")
+    latency_p50: float | None = Field(description="seconds, with an error of at most 5 %; so is p95")
+    latency_p95: float | None
+    input_tokens: float | None = Field(description="mean of an answer; so is output_tokens")
+    output_tokens: float | None
+    cost: float = Field(description="sum of the answers with a price, in the currency")
+    cost_per_answer: float | None = Field(description="mean of the answers with a price")
+    unpriced: int = Field(description="answers without a price")
+
+
+class OverviewUsage(ApiResponse):
+    """Latency, tokens and cost of an app, now and in the span before."""
+
+    app: str
+    now: Used
+    before: Used
+
+
 class Overview(ApiResponse):
     """The rates of [start, end), and of the span of the same length before it."""
 
@@ -78,6 +116,11 @@ class Overview(ApiResponse):
     topics: list[OverviewTopic] | None = Field(
         description="the 12 with the most negative answers first; empty without topics, null if they take too long"
     )
+    usage: list[OverviewUsage] | None = Field(
+        description="apps whose events tell latency or tokens, the most expensive first; null if it takes too long"
+    )
+    currency: str = Field(description="of the prices; empty without prices")
+    unscored: list[OverviewUnscored] = Field(description="turns that cannot be scored, by app and reason")
 
 
 @router.get(
@@ -106,6 +149,10 @@ def overview(
     whole = next(iter(group_counts(counted, counted_before, cells, drawn_from, lambda _: ())), NOTHING)
     found = group_counts(counted, counted_before, cells, drawn_from, lambda name: name)
     topics = counted_topics(store, chosen, now, app, whole)
+    scored = Counter[str]()
+    for name, counts in counted.items():
+        scored[name[0]] += counts.total
+    used = counted_usage(store, chosen, now, app)
     return Overview(
         start=start,
         end=end,
@@ -124,11 +171,43 @@ def overview(
             for group in found
         ],
         topics=None if topics is None else [_topic(group) for group in topics],
+        usage=None if used is None else [_usage(change) for change in used],
+        currency=request.app.state.currency,
+        unscored=[_unscored(its) for its in unscored_shares(application.engine, start, drawn_to, scored, app=app)],
+    )
+
+
+def _unscored(its: UnscoredShare) -> OverviewUnscored:
+    return OverviewUnscored(
+        app=its.app,
+        reason=its.reason,
+        turns=its.turns,
+        share=round(its.share, 6),
+        words=UNSCORED_WORDS[its.reason],
+        advice=UNSCORED_ADVICE[its.reason],
     )
 
 
 def _topic(group: GroupCounts) -> OverviewTopic:
     return OverviewTopic(topic=group.key[0], now=_rates(group.now), before=_rates(group.before), change=_changes(group))
+
+
+def _usage(change: UsageChange) -> OverviewUsage:
+    return OverviewUsage(app=change.app, now=_used(change.now), before=_used(change.before))
+
+
+def _used(used: AnswerUsage) -> Used:
+    return Used(
+        answers=used.answers,
+        latency_answers=used.latency.answers,
+        latency_p50=rounded(used.latency_at(P50)),
+        latency_p95=rounded(used.latency_at(P95)),
+        input_tokens=rounded(used.input_tokens.mean),
+        output_tokens=rounded(used.output_tokens.mean),
+        cost=used.cost.sum,
+        cost_per_answer=used.cost.mean,
+        unpriced=used.unpriced,
+    )
 
 
 def _changes(group: GroupCounts) -> dict[str, str | None]:

@@ -10,7 +10,7 @@ from unicodedata import category, normalize
 from monitor.core.assessment_json import encode
 from monitor.core.errors import MonitorError
 from monitor.privacy.masking import redact
-from monitor.store.interaction.filters import ListedInteraction
+from monitor.store.interaction.filters import USED, ListedInteraction
 from monitor.store.tables.interactions import METRICS
 
 MAX_ROWS = 100_000  # rows
@@ -18,6 +18,7 @@ COLUMNS = (
     *("app", "id", "occurred_at", "environment", "model", "topic", "question", "answer", "verdict", "reasons"),
     *("refusal_kind", "refusal_correct", "p_grounded", "p_refusal", "p_self_generated", "uncalibrated"),
     *(*METRICS, "rule_verdict", "profile_name", "profile_hash", "rank", "reference"),
+    *USED,
 )
 _FIGURES = (*METRICS, "p_grounded", "p_refusal", "p_self_generated", "rank")
 # A spreadsheet takes a text that starts with one of these, or with a wide or small form of it, for a formula, and runs

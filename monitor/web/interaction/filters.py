@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from monitor.assess.explain import METRIC_NAMES
 from monitor.core.assessment_json import storable
-from monitor.core.model import Reason, Verdict
-from monitor.core.reason_words import REASON_WORDS
+from monitor.core.model import Reason, Unscored, Verdict
+from monitor.core.reason_words import REASON_WORDS, UNSCORED_WORDS
 from monitor.store.interaction.filters import (
     ExactValues,
     Filters,
@@ -38,13 +38,28 @@ LABELLED: Mapping[str, str] = {
     Labelled.WRONG: "labelled as another verdict",
 }
 SUSPICIOUS: Mapping[str, str] = {"yes": "look at first: rare for its app"}
+ANY = "any"
+UNSCORED: Mapping[str, str] = {ANY: "turns that cannot be scored"} | {
+    reason.value: f"turns that {UNSCORED_WORDS[reason]}" for reason in Unscored
+}
 REASONS: Mapping[str, str] = {reason.value: REASON_WORDS[reason] for reason in Reason}
 METRIC_WORDS: Mapping[str, str] = {name: f"{name.upper()}: {METRIC_NAMES[name]}" for name in METRICS}
 # All fields of the form, in the order of their chips.
 FIELDS = (
     *("span", "since", "until", "app", "environment", "model", "topic", "verdict", "reason", "refusal"),
-    *("metric", "low", "high", "labelled", "suspicious", "conversation", "trace", "tag", "words"),
+    *("metric", "low", "high", "labelled", "suspicious", "unscored", "conversation", "trace", "tag", "words"),
 )
+_ABOUT_ANSWERS = {
+    "verdict": "Verdict",
+    "reason": "Reason",
+    "refusal": "Refusal",
+    "metric": "Metric",
+    "low": "At least",
+    "high": "At most",
+    "labelled": "Labels",
+    "suspicious": "Look at first",
+    "words": "Words",
+}
 _FIRST = datetime(1, 1, 2, tzinfo=UTC)
 _T = TypeVar("_T")
 
@@ -118,9 +133,12 @@ def parse_query(pairs: Iterable[tuple[str, str]], now: datetime) -> ListQuery:
         metric=MetricRange(metric=metric, low=low, high=high) if metric and not low is high is None else None,
         labelled=read("labelled", "Labels", Labelled),
         suspicious=read("suspicious", "Look at first", lambda name: _known(name, SUSPICIOUS)) is not None,
+        unscored=_reasons(read("unscored", "Not scored", lambda name: _known(name, UNSCORED))),
         words=fields.get("words"),
         exact=exact,
     )
+    if filters.unscored:
+        faults += [f"{_ABOUT_ANSWERS[name]}: turns without scores are not filtered by this" for name in _about(fields)]
     if since is None and until is None and not always:
         fields["span"] = span
     return ListQuery(fields=fields, filters=filters, faults=tuple(faults))
@@ -133,6 +151,7 @@ def _chips(query: ListQuery) -> Iterator[Chip]:
         "refusal": REFUSALS,
         "labelled": LABELLED,
         "suspicious": SUSPICIOUS,
+        "unscored": UNSCORED,
     }
     for name, value in query.fields.items():
         if name in {"span", "low", "high"} or (name == "metric" and query.filters.metric is None):
@@ -149,6 +168,15 @@ def _bounds(metric: MetricRange) -> str:
     if metric.low is None:
         return f"at most {metric.high:g}"
     return f"at least {metric.low:g}" if metric.high is None else f"{metric.low:g} to {metric.high:g}"
+
+
+def _reasons(name: str | None) -> frozenset[Unscored]:
+    return frozenset(() if name is None else Unscored if name == ANY else (Unscored(name),))
+
+
+def _about(fields: dict[str, str]) -> list[str]:
+    """Removes the fields that only answers with a verdict have, and returns their names."""
+    return [name for name in _ABOUT_ANSWERS if fields.pop(name, None) is not None]
 
 
 def _verdicts(name: str | None) -> frozenset[Verdict]:

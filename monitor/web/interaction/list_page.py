@@ -12,11 +12,12 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 
 from monitor.app.wiring.application import Application
 from monitor.assess.reference import is_flagged, rank_words
-from monitor.core.reason_words import REASON_WORDS
+from monitor.core.reason_words import REASON_WORDS, UNSCORED_ADVICE, UNSCORED_WORDS
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong
 from monitor.store.interaction.filters import InteractionPage, ListedInteraction
 from monitor.store.interaction.list import COUNTED, READ, InteractionList
+from monitor.store.interaction.turns.unscored_list import UnscoredPage, unscored_page
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.cursor import from_cursor, to_cursor
 from monitor.web.base.disclosure import record_export
@@ -45,9 +46,13 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
     older_than = from_cursor(older) if older else None
     newer_than = from_cursor(newer) if newer and not older else None
     listing, too_long = InteractionPage(rows=(), older=None, newer=None), ""
+    turns = UnscoredPage(rows=(), older=None)
     try:
         filters = permitted(request, who, query.filters)
-        listing = InteractionList(application.engine).page(filters, older_than=older_than, newer_than=newer_than)
+        if filters.unscored:
+            turns = unscored_page(application.engine, filters, older_than=older_than)
+        else:
+            listing = InteractionList(application.engine).page(filters, older_than=older_than, newer_than=newer_than)
     except TakesTooLong as error:
         too_long = str(error)
     return page(
@@ -58,6 +63,10 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
         query=query,
         listing=listing,
         number=len(listing.rows),
+        turns=turns,
+        older_turns=None if turns.older is None else {**query.fields, "older": to_cursor(turns.older)},
+        unscored_words=UNSCORED_WORDS,
+        unscored_advice=UNSCORED_ADVICE,
         total=_total(application, query, listing, paged=bool(older or newer)),
         counted=COUNTED,
         unranked=sum(row.rank is None for row in listing.rows),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,7 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from monitor.app.wiring.application import Application
+from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_PAGE, UNSCORED_WORDS
 from monitor.report.charts.drawing import for_every_width
 from monitor.report.charts.rates import WIDTH, TrueRate, answers_chart, rates_chart
 from monitor.review.rates.estimate import CLASSES, Rate, rate
@@ -19,6 +21,7 @@ from monitor.review.rates.plan import Plan
 from monitor.review.rates.presentation import interval
 from monitor.store.alert.list import AlertBoard
 from monitor.store.interaction.overview import Cell
+from monitor.store.interaction.turns.unscored_counts import unscored_shares
 from monitor.store.ledger.ledger import Ledger, source_of
 from monitor.store.ledger.progress import ReadingStore
 from monitor.store.pending.queue import PendingQueue
@@ -36,6 +39,7 @@ from monitor.web.interaction.overview_figures import (
     group_counts,
     true_rates,
 )
+from monitor.web.interaction.usage_figures import counted_usage
 
 router = APIRouter()
 _ALERTS = 20
@@ -73,6 +77,9 @@ def overview(
     def groups(key: Callable[[tuple[str, ...]], tuple[str, ...]]) -> list[GroupCounts]:
         return group_counts(counted, counted_before, cells, drawn_from, key)
 
+    scored = Counter[str]()
+    for name, group in counted.items():
+        scored[name[0]] += group.total
     labels = store.labels("app")
     known = _labelled(application, app or (labels["app"][0] if len(labels["app"]) == 1 else ""), start, end)
     whole = next(iter(groups(lambda _: ())), None)
@@ -87,7 +94,13 @@ def overview(
         start=start,
         whole=whole,
         by_app=groups(lambda name: (name[0], name[2])),
+        unscored=unscored_shares(application.engine, start, drawn_to, scored, app=app or None),
+        unscored_words=UNSCORED_WORDS,
+        unscored_advice=UNSCORED_ADVICE,
+        guide=UNSCORED_PAGE,
         by_topic=counted_topics(store, chosen, now, app or None, whole),
+        usage=counted_usage(store, chosen, now, app or None),
+        currency=request.app.state.currency,
         by_environment=_if_several(groups(lambda name: (name[1],))),
         labelled=max(known, key=lambda one: one[1]["negative"].labels, default=None),
         interval=interval,

@@ -16,9 +16,11 @@ from monitor.assess.judge.judgement_text import judgement_text
 from monitor.assess.reference import ranked_in
 from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
-from monitor.core.model import Verdict
+from monitor.core.model import Unscored, Verdict
+from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_OF_ONE, UNSCORED_PAGE
 from monitor.store.interaction.context import InteractionContext
 from monitor.store.interaction.feedback import feedback_on
+from monitor.store.interaction.turns.unscored_list import unscored_turns
 from monitor.store.review.labels import newest_labels
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.disclosure import record_look
@@ -67,7 +69,7 @@ def in_clear(
     """Shows the interaction in clear, after the look is queued for the audit trail."""
     application: Application = request.app.state.application
     app, id_ = _app_and_id(request, app, id_, "/clear")
-    if not application.queries.with_assessments(id_, app):
+    if not (application.queries.with_assessments(id_, app) or unscored_turns(application.engine, id_, app)):
         raise _unknown(application, app, id_)
     record_look(request, who, app=app, subject=id_, fields=_FIELDS)
     return _page(request, who, app, id_, clear=True, message=None)
@@ -98,6 +100,8 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
     application: Application = request.app.state.application
     rows = application.queries.with_assessments(id_, app)
     if not rows:
+        if turns := unscored_turns(application.engine, id_, app):
+            return _unscored(request, who, turns[0], clear=clear, message=message)
         raise _unknown(application, app, id_)
     row = rows[0]
     profile = application.queries.profile(row["profile_hash"])
@@ -111,6 +115,7 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
         clear=clear,
         message=message,
         row=row,
+        currency=request.app.state.currency,
         others=rows[1:],
         path=interaction_path(app, id_),
         shown=interaction_view.masker(clear=clear),
@@ -135,6 +140,25 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
         feedback=feedback_on(application.engine, app, id_),
         labels=newest_labels(application.engine, app, id_),
         most_note=MAX_NOTE_CHARS,
+    )
+
+
+def _unscored(
+    request: Request, who: Identity, row: Mapping[str, Any], *, clear: bool, message: str | None
+) -> HTMLResponse:
+    reason = Unscored(row["unscored"])
+    return page(
+        request,
+        "interaction/unscored.html",
+        who,
+        clear=clear,
+        message=message,
+        row=row,
+        path=interaction_path(row["app"], row["id"]),
+        shown=interaction_view.masker(clear=clear),
+        words=UNSCORED_OF_ONE[reason],
+        advice=UNSCORED_ADVICE[reason],
+        guide=UNSCORED_PAGE,
     )
 
 

@@ -35,13 +35,17 @@ class LedgerRow(ApiResponse):
     duplicate: int
     dead: int
     pending: int
+    unscored: int
     balanced: bool
     unaccounted: int
     unread: int
 
 
 class Account(ApiResponse):
-    """The ledger; balanced when received = assessed + duplicate + dead + pending in every row and in total."""
+    """The ledger; balanced when every row and the total have an outcome for each message.
+
+    received = assessed + duplicate + dead + pending + unscored.
+    """
 
     balanced: bool
     rows: list[LedgerRow]

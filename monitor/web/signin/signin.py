@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request, Res
 from fastapi.responses import RedirectResponse
 
 from monitor.store.tokens import Session
-from monitor.web.base.access import Permission
+from monitor.web.base.access import Permission, Role
 from monitor.web.base.guard import Guard, Needs, require_same_site
 from monitor.web.base.page import bare_page, local_path
 
@@ -39,6 +39,9 @@ def sign_in(
     holder = guard.access.holder(token.strip(), now)
     if holder is None:
         problem = "This access token is wrong, revoked or expired. Ask an administrator for a new one."
+        return sign_in_form(request, destination, problem, status=403)
+    if not Role(holder.role).may(Permission.VIEW):
+        problem = "This access token may only send traces and interactions. Ask an administrator for one of your own."
         return sign_in_form(request, destination, problem, status=403)
     session = Session(subject=f"token:{holder.name}", role=holder.role)
     return begin_session(request, session, destination, token_id=holder.id)

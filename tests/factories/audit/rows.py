@@ -37,7 +37,11 @@ def an_interaction_row(**over):
         "source_topic": "answers",
         "source_partition": 0,
         "source_offset": 7,
+        "cost": 0.0042,
         "tag_digests": ["a1f4c39b00d2e57788aa31c4095fe6d2"],
+        "unscored": None,
+        "revised_at": None,
+        "revised_offset": None,
     }
     return known | over
 

@@ -26,11 +26,13 @@ from monitor.store.database import connect
 from monitor.store.interaction.writer import Writer
 from monitor.store.migrate import _alembic, migrate, schema_state
 from monitor.store.tables.interactions import LATER_REASONS, METRICS, metadata, verdict_minute
+from monitor.store.tables.usage import usage_columns
 from tests.factories.answers import a_batch, an_assessment, clock
 from tests.rig.installation import ROOT
 from tests.rig.store.keys import QUEUE_KEY
 
-HEAD = "0031"
+HEAD = "0032"
+USAGE = {column.name for column in usage_columns()}  # since 0032
 
 
 @pytest.fixture
@@ -176,7 +178,7 @@ def test_a_migration_leaves_no_time_limit_on_the_connection_that_it_used(empty):
 
 def test_the_release_before_the_evidence_goes_on_writing(empty, empty_database):
     migrate(empty)
-    kept = [c.name for c in verdict_minute.columns if c.name not in {*LATER_REASONS, "heard"}]
+    kept = [c.name for c in verdict_minute.columns if c.name not in {*LATER_REASONS, "heard", *USAGE}]
     values = dict.fromkeys(kept, "1") | {"minute": "now()"} | {f"{m}_bins": "'{1}'" for m in METRICS}
     names = ", ".join(kept)
     with psycopg.connect(empty_database) as connection:
@@ -198,7 +200,7 @@ def test_what_an_older_release_cannot_read_is_fatal_and_says_what_to_do(empty_da
 def test_hours_are_filled_from_the_minutes_that_are_there(empty, empty_database):
     migrate(empty)
     downgrade(empty, "0006")
-    names = [c.name for c in verdict_minute.columns if c.name != "heard"]
+    names = [c.name for c in verdict_minute.columns if c.name not in {"heard", *USAGE}]
     ten = "array_fill(0::bigint, ARRAY[30]) || ARRAY[4::bigint, 6] || array_fill(0::bigint, ARRAY[8])"
     fixed = {"minute": "m", "app": "a", "environment": "'production'", "model": "''", "topic": "''"}
     values = (

@@ -33,7 +33,7 @@ class Reader:
     partition: int = 0
     reached: int = 0
 
-    def write(self, *, assessed=(), pending=(), dead=0):
+    def write(self, *, assessed=(), pending=(), unscored=(), dead=0):
         """Interactions by their ids, or as they are; gives the tally of the batch."""
         first, placed = self.reached, iter(range(self.reached, self.reached + 10_000))
 
@@ -41,14 +41,16 @@ class Reader:
             it = it if not isinstance(it, str) else an_interaction(id=it)
             return replace(it, position=self.place(next(placed)))
 
+        made = [an_assessment(interaction=placed_(it), support=A_STAND_IN) for it in assessed]
         batch = a_batch(
-            *(an_assessment(interaction=placed_(it), support=A_STAND_IN) for it in assessed),
+            *made,
             pending=tuple(map(placed_, pending)),
+            unscored=tuple(map(placed_, unscored)),
             dead_letters=tuple(
                 a_dead_letter(position=self.place(n)) for n, _ in zip(placed, range(dead), strict=False)
             ),
-            received=len(assessed) + len(pending) + dead,
-            offsets=(self.offset(first, len(assessed) + len(pending) + dead),),
+            received=(received := len(assessed) + len(pending) + len(unscored) + dead),
+            offsets=(self.offset(first, received),),
         )
         tally = self.writer.write(batch)
         self.reached += batch.received

@@ -233,7 +233,7 @@ SENTENCES = {
     "nothing is read": (
         lambda: a_notified_alert(status="no_data", signal="lag", unit="seconds", value=None, window=timedelta()),
         "nothing is being read",
-        "Reading is behind by: unknown | Fires above: 0s",
+        "Reading is behind by: unknown | Fires above: 300ms",
     ),
     "error": (
         lambda: a_notified_alert(status="error", value=None, detail="the rule cannot be evaluated: no such rate"),

@@ -4,6 +4,7 @@ import hmac
 import json
 import struct
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 from hashlib import sha256
 
 import pytest
@@ -25,11 +26,13 @@ from monitor.audit.record import (
 )
 from monitor.store.audit.checks.leaf_and_row import public_differences
 from monitor.store.tables import interactions as tables
+from tests.factories.answers import NOON, at
 from tests.factories.audit.rows import SECRET, a_judgement_row, an_assessment_row, an_interaction_row
 
 PERSONAL = (*record.INTERACTION_PERSONAL, *record.INTERACTION_DIGESTS)
+REVISED = {"unscored": "no_retrieval", "revised_at": NOON, "revised_offset": 9}
 ROWS = {
-    interaction_record: (an_interaction_row, tables.interaction, PERSONAL),
+    interaction_record: (partial(an_interaction_row, **REVISED), tables.interaction, PERSONAL),
     assessment_record: (an_assessment_row, tables.assessment, record.ASSESSMENT_PERSONAL),
     judgement_record: (a_judgement_row, tables.judgement, record.JUDGEMENT_PERSONAL),
 }
@@ -90,6 +93,18 @@ def test_an_interaction_without_redacted_tags_has_the_record_of_earlier_releases
     assert of_now == of_then
 
 
+def test_an_interaction_that_is_scored_and_never_revised_has_the_record_of_earlier_releases():
+    of_now, of_then = an_interaction_row(), an_interaction_row()
+    for name in REVISED:
+        del of_then[name]
+    assert interaction_record(of_now, SECRET) == interaction_record(of_then, SECRET)
+
+
+def test_an_interaction_without_a_cost_has_the_record_of_earlier_releases():
+    of_now, of_then = (interaction_record(an_interaction_row(cost=cost), SECRET) for cost in (0.0042, None))
+    assert of_now == {**of_then, "cost": 0.0042}
+
+
 @EACH
 def test_no_personal_text_is_in_the_leaf(make, row, personal):
     text = canonical(make(row(), SECRET)).decode()
@@ -118,10 +133,11 @@ def test_nothing_is_told_of_what_is_absent():
 
 def test_two_rows_of_one_interaction_share_no_key():
     rows = [
+        *(an_interaction_row(**over) for over in ({}, {"revised_at": NOON}, {"revised_at": at(1)})),
         *(an_assessment_row(**over) for over in ({}, {"profile_hash": "f"}, {"revised_at": datetime.now(UTC)})),
         *(a_judgement_row(**over) for over in ({}, {"metric": "correctness"}, {"prompt_hash": "0"}, {"model": "m"})),
     ]
-    fields = [record.ASSESSMENT_PERSONAL] * 3 + [record.JUDGEMENT_PERSONAL] * 4
+    fields = [PERSONAL] * 3 + [record.ASSESSMENT_PERSONAL] * 3 + [record.JUDGEMENT_PERSONAL] * 4
     keys = [of["key"] for row, names in zip(rows, fields, strict=True) for of in disclosed(row, SECRET, names).values()]
     assert len(set(keys)) == len(keys)
 

@@ -119,7 +119,8 @@ def _compared(pair: UnequalRow, accounts: Accounts, finding: Finding | None) -> 
             fields = (*public_differences(record, sealed), *text_differences(record, sealed))
     elif row is None:
         was_erased = sealed.get("gone") and (leaf.app, leaf.subject) in accounts.erased
-        state = Stored.ERASED if was_erased else Stored.REMOVED
+        # what is gone without a retention, gave way to a revision of its interaction
+        state = Stored.ERASED if was_erased else Stored.REMOVED if sealed.get("gone") else Stored.REVISED
     else:
         state = Stored.ERASED if row[SECRET] is None else Stored.REVISED
     return RowComparison(leaf=leaf, row=row, record=record, state=state, finding=finding, fields=fields)

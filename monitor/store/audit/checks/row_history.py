@@ -24,7 +24,17 @@ from monitor.store.audit.checks.leaf_and_row import (
     sealed_as,
     text_differences,
 )
-from monitor.store.audit.leaf import ENTRY, Leaf, committed, leaf_part, occurred, version_of
+from monitor.store.audit.leaf import (
+    ENTRY,
+    Leaf,
+    committed,
+    leaf_part,
+    live_verdict,
+    occurred,
+    parsed,
+    stored_instead,
+    version_of,
+)
 from monitor.store.audit_queue import Entry, Kind, is_authentic
 from monitor.store.audit_rows import OF_LEAF, REVISES, SECRET, Key, record_digest, row_record
 
@@ -45,7 +55,12 @@ _LEAVES_OF_MISSING = """
     JOIN audit_leaf l ON l.app = w.app AND l.subject = w.subject AND l.kind IN ('interaction', 'assessment')
     ORDER BY l.index
 """
+_REVISIONS = """
+    SELECT l.app, l.subject, l.index, l.body FROM unnest(%s::text[], %s::text[]) AS w (app, subject)
+    JOIN audit_leaf l ON l.app = w.app AND l.subject = w.subject AND l.kind = 'interaction'
+"""
 _NO_SECRET = bytes(32)
+_WAITS = 2**63  # the place of what waits to be sealed: after every leaf
 
 
 class _Later(NamedTuple):
@@ -75,13 +90,19 @@ class RowHistory:
         keys = [list(column) for column in zip(*(pair.leaf.key for pair in pairs), strict=True)]
         for *key, number, body in connection.execute(_LEAVES_OF_KEYS, (*keys, kind)):
             app, subject, part = key
-            self._said[app, subject, part].append(_Later(number, _parsed(body)))
+            self._said[app, subject, part].append(_Later(number, parsed(body)))
         self._verdicts: dict[tuple[str, str], str] = {}  # of the newest live assessment
         self._stored_at: dict[tuple[str, str], datetime] = {}
         self._elsewhere: set[Key] = set()
         self._interactions: set[tuple[str, str]] = set()
         if missing := [pair.leaf for pair in pairs if pair.row is None]:
             self._read_missing(connection, missing)
+        self._revisions: defaultdict[tuple[str, str], list[int]] = defaultdict(list)  # their places, by interaction
+        if kind == Kind.ASSESSMENT:
+            columns = [list(column) for column in zip(*{pair.leaf.key[:2] for pair in pairs}, strict=True)]
+            for app, subject, number, body in connection.execute(_REVISIONS, columns):
+                if REVISES in (parsed(body) or {}):
+                    self._revisions[app, subject].append(number)
         if queue_key is not None:
             self._read_waiting(connection, sorted({pair.leaf.key[:2] for pair in pairs}), queue_key)
 
@@ -93,10 +114,13 @@ class RowHistory:
             entry = Entry(*rest)
             if not is_authentic(queue_key, entry, source, number, mac):
                 continue
-            for record in map(_parsed, (entry.records or "").split("\n")):
+            for record in map(parsed, (entry.records or "").split("\n")):
                 if record is None and entry.kind == self._kind:
                     self._said[entry.app, entry.subject, entry.part].append(_Later(None, None))
                     continue
+                if record is not None and record.get("kind") == Kind.INTERACTION and REVISES in record:
+                    self._revisions[entry.app, entry.subject].append(_WAITS)
+                    self._verdicts.pop((entry.app, entry.subject), None)
                 if record is not None and record.get("kind") == Kind.ASSESSMENT and record.get("live"):
                     self._verdicts[entry.app, entry.subject] = str(record["verdict"])
                 if record is not None and record.get("kind") == self._kind:
@@ -106,9 +130,11 @@ class RowHistory:
         interactions = sorted({leaf.key[:2] for leaf in leaves})
         columns = [list(column) for column in zip(*interactions, strict=True)]
         for app, subject, leaf_kind, body in connection.execute(_LEAVES_OF_MISSING, columns):
-            if leaf_kind == Kind.ASSESSMENT and (verdict := _live_verdict(body)):
+            if leaf_kind == Kind.ASSESSMENT and (verdict := live_verdict(body)):
                 self._verdicts[app, subject] = verdict
-            if leaf_kind == Kind.INTERACTION and (stored_at := _stored_instead(body)):
+            if leaf_kind == Kind.INTERACTION and REVISES in (parsed(body) or {}):
+                self._verdicts.pop((app, subject), None)  # of the texts before
+            if leaf_kind == Kind.INTERACTION and (stored_at := stored_instead(body)):
                 self._stored_at[app, subject] = stored_at
         self._elsewhere = set(readable(connection, self._kind, [leaf.key for leaf in leaves]))
         if self._kind != Kind.INTERACTION:
@@ -124,7 +150,8 @@ class RowHistory:
         leaf, record = pair.leaf, json.loads(pair.leaf.body)
         later = [said for said in self._said[leaf.key] if said.number is None or said.number > leaf.number]
         if pair.row is None:
-            return self._missing(leaf, record, is_newest=not later)
+            revised = leaf.kind == Kind.INTERACTION and later and self._follows(record, later[0].record)
+            return None if revised else self._missing(leaf, record, is_newest=not later)
         if record.get("gone"):
             return None if later else self._stored_again(pair)
         if later:
@@ -141,6 +168,8 @@ class RowHistory:
             return None
         if is_newest and leaf.key in self._elsewhere:
             return finding_at(Fault.CHANGED, leaf, f"{named(leaf)} is stored at another time than the sealed one")
+        if self._replaced(leaf):
+            return None
         if interaction in self._interactions:
             return finding_at(Fault.MISSING, leaf, f"{named(leaf)} is not stored, and its interaction is")
         gone = self._removed(leaf, record)
@@ -176,6 +205,8 @@ class RowHistory:
                 finding = self._changed(pair, newest)
         if finding is not None or self._follows(record, following.record):
             return finding
+        if self._replaced(pair.leaf, until=_WAITS if following.number is None else following.number):
+            return None
         gone = self._removed(pair.leaf, record)
         if following.number is not None and self._accounts.removed(gone, until=following.number):
             return gone  # and stored again since
@@ -184,6 +215,10 @@ class RowHistory:
         return finding_at(
             Fault.CHANGED, pair.leaf, f"{named(pair.leaf)} was replaced by another, which does not follow from it"
         )
+
+    def _replaced(self, leaf: Leaf, until: int = _WAITS) -> bool:
+        """Whether it is an assessment of texts that a revision of the interaction replaced, before leaf `until`."""
+        return any(leaf.number < place <= until for place in self._revisions[leaf.key[:2]])
 
     def _follows(self, record: Record, after: Record | None) -> bool:
         """Whether the record `after` says that it revises this one, or is of a rescore that became the live one."""
@@ -249,36 +284,8 @@ class RowHistory:
         return finding_at(Fault.CHANGED, leaf, f"{named(leaf)} was changed: {', '.join(fields)}")
 
 
-def _parsed(text: str) -> Record | None:
-    try:
-        record = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
-
-
 def _blank(value: Any) -> bool:
     """Whether an erasure left the value like this: without texts; the origin of support and figures stay."""
     if isinstance(value, dict):
         return all(name in {"origin", "features", "judge"} or _blank(item) for name, item in value.items())
     return not value
-
-
-def _live_verdict(body: str) -> str | None:
-    try:
-        record = json.loads(body)
-    except ValueError:
-        return None
-    return record.get("verdict") if isinstance(record, dict) and record.get("live") else None
-
-
-def _stored_instead(body: str) -> datetime | None:
-    """When an interaction was stored, where retention goes by that time: it is marked, and claims a later one."""
-    try:
-        record = json.loads(body)
-        if Mark.TIME_OUT_OF_RANGE not in record["marks"]:
-            return None
-        occurred_at, stored_at = (datetime.fromisoformat(record[name]) for name in ("occurred_at", "stored_at"))
-    except (ValueError, TypeError, KeyError):
-        return None
-    return stored_at if stored_at < occurred_at else None

@@ -16,17 +16,18 @@ from monitor.alert.target import HourSums
 from monitor.alert.window import HOUR, MINUTE, Count, Counts, Span, interval
 from monitor.core.errors import Retriable
 from monitor.core.message import Position
-from monitor.core.model import Metrics, Reason, Verdict
+from monitor.core.model import Metrics, Reason, Unscored, Verdict
 from monitor.store.alert.counts import SpanCounts
 from monitor.store.database import connect
 from monitor.store.interaction.rollup import CountedAssessment
 from monitor.store.ledger.ledger import LONGEST_SOURCE, source_of
 from monitor.store.tables.interactions import OTHER
-from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, at
+from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, an_interaction, at
 
 NEGATIVE = Signal(kind=SignalKind.RATE, name="negative")
 NO_DATA = Signal(kind=SignalKind.NO_DATA)
 DEAD = Signal(kind=SignalKind.DEAD_LETTERS)
+UNSCORED = Signal(kind=SignalKind.UNSCORED)
 
 
 @pytest.fixture
@@ -350,3 +351,21 @@ def test_arrivals_are_in_the_batchs_transaction(writer, rows):
     with pytest.raises(Exception, match="none"):
         writer.write(a_batch(an_assessment(position=at_place("rag", 1))))
     assert rows("SELECT count(*) FROM interaction") == rows("SELECT count(*) FROM verdict_hour") == [(0,)]
+
+
+def test_the_share_of_unscored_turns_is_of_all_turns_by_app_and_environment(writer, counts, engine):
+    written(writer, (1, {}), (2, {"app": "other"}), (61, {}))
+    turns = [
+        an_interaction(id=f"u-{minute}-{app}", app=app, occurred_at=at(minute), unscored=Unscored.NO_RETRIEVAL)
+        for minute, app in ((1, "support-bot"), (3, "support-bot"), (62, "support-bot"), (3, "third"))
+    ]
+    writer.write(a_batch(unscored=tuple(turns), received=4))
+    found = counts(UNSCORED, {}, ("app",), [span(0, 5), span(0, 120)])
+    assert {one.labels["app"]: one.counts for one in found} == {
+        "other": (bad(1, 0), bad(1, 0)),
+        "support-bot": (bad(3, 2), bad(5, 3)),
+        "third": (bad(1, 1), bad(1, 1)),
+    }
+    assert counts(UNSCORED, {"environment": ("production",)}, (), [span(0, 120)])[0].counts == (bad(7, 4),)
+    (sums,) = SpanCounts(engine).hour_sums(UNSCORED, {"app": ("support-bot",)}, (), span(0, 120))
+    assert (sums.hours, sums.total, sums.sum) == (2, 5, 3)

@@ -55,6 +55,7 @@ def test_what_became_of_each_partition_is_there(writer, ledger):
         "control": 0,
         "expired": 4,
         "unreadable": 0,
+        "collected": 0,
         "purged": 0,
         "called_off": 0,
     }

@@ -32,6 +32,7 @@ MATRIX = {
     Permission.REPORT: {Role.OPERATOR, Role.AUDITOR, Role.ADMIN},
     Permission.AUDIT: {Role.AUDITOR, Role.ADMIN},
     Permission.CONFIGURE: {Role.ADMIN},
+    Permission.COLLECT: {Role.COLLECT, Role.ADMIN},
     Permission.ADMIN: {Role.ADMIN},
 }
 NAVIGATION = {"app": "support-bot", "id": "q-1", "fingerprint": "0" * 32, "week": "2025-W47", "form": "csv"}
@@ -119,7 +120,13 @@ def test_each_role_gets_in_where_the_matrix_says_so(site, role):
             assert status == 403, (method, path, status)
 
 
-@pytest.mark.parametrize("role", Role)
+def test_who_may_only_send_is_not_signed_in(site):
+    answer = site.anonymous().post("/signin", data={"token": site.token(Role.COLLECT)})
+    assert answer.status_code == 403
+    assert "may only send traces and interactions" in answer.text
+
+
+@pytest.mark.parametrize("role", MATRIX[Permission.VIEW])
 @pytest.mark.usefixtures("filled")
 def test_in_a_browser_the_same_holds_and_every_unsafe_request_takes_what_a_form_brings(site, role):
     client, csrf = site.signed_in(role)

@@ -142,3 +142,14 @@ def test_a_first_token_of_an_admin_leaves_nobody_out(run):
     made = run("create", "ada", "--role", "admin").stderr
     assert "everybody has to sign in" in made
     assert "no admin has" not in made
+
+
+def test_a_token_that_may_only_send_is_bound_to_an_app(run, access):
+    ended = run("create", "bot", "--role", "collect", "--app", "support-bot")
+    assert "bot, collect for support-bot, never expires" in ended.stderr
+    assert access.holder(ended.stdout.strip(), utc_now()).app == "support-bot"
+    assert "support-bot" in run("list").stdout
+    with pytest.raises(WrongSettings, match="--app goes with --role collect"):
+        run("create", "ada", "--app", "support-bot")
+    with pytest.raises(WrongSettings, match="1 to 128 printable characters"):
+        run("create", "bot2", "--role", "collect", "--app", "x" * 129)

@@ -6,8 +6,9 @@ from math import comb
 import numpy as np
 import pytest
 
-from monitor.alert.methods.change import Change, compare, student_tail
+from monitor.alert.methods.change import Change
 from monitor.alert.methods.method import WrongParameter
+from monitor.alert.methods.proportion_change import compare, student_tail
 from monitor.alert.window import Count, Outcome
 from tests.factories.alert.counts import START, observe, share
 

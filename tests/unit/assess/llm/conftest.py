@@ -5,8 +5,8 @@ import pytest
 from monitor.assess.llm import client, transport
 from monitor.assess.llm.client import ChatModel
 from monitor.assess.llm.exchange import Purpose
-from monitor.assess.llm.prices import Prices
 from monitor.core import retry
+from monitor.core.prices import Price
 from monitor.simulate.fakes.flow import MemoryBudget
 from tests.factories.assess.llm import GOOD, PRICE, Clock
 from tests.servers.llm import CHAT_MODEL, KEY, llm_server
@@ -36,7 +36,7 @@ def make(server, budget):
 
     def build(**settings):
         usual = {"model": CHAT_MODEL, "api_key": KEY, "base_url": server.base_url, "purpose": Purpose.SIDECAR}
-        usual |= {"budget": budget, "prices": Prices(input=PRICE, output=PRICE)}
+        usual |= {"budget": budget, "price": Price(input=PRICE, output=PRICE)}
         made.append(ChatModel(**{**usual, **settings}))
         return made[-1]
 

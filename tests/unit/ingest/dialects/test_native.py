@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.core.errors import InvalidMessage
 from monitor.core.message import Position
-from monitor.core.model import Document, Interaction, Mark, SupportingDocument, TokenUsage
+from monitor.core.model import Document, Interaction, Mark, SupportingDocument, TokenUsage, Unscored
 from tests.factories.events import decode, native, raw, refusal
 
 FULL = {
@@ -380,3 +382,40 @@ def test_a_valid_event_decodes_to_the_same_values(event, ascii_only):
         assert {name: getattr(piece, name) for name in expected} == expected
     assert interaction.usage == (TokenUsage(**event["usage"]) if "usage" in event else None)
     assert interaction.marks == {Mark.TIME_DEFAULTED}
+
+
+@pytest.mark.parametrize("reason", list(Unscored))
+def test_a_turn_that_cannot_be_scored_may_lack_its_texts(reason):
+    it = decode({"id": "1", "unscored": reason.value, "question": None, "answer": None, "retrieved_documents": None})
+    assert (it.unscored, it.question, it.answer, it.retrieved_documents) == (reason, "", "", ())
+    assert decode({"id": "1", "unscored": reason.value, "question": "why?"}) == replace(it, question="why?")
+
+
+def test_documents_known_by_id_keep_id_and_score():
+    documents = [{"id": "d-1", "text": None, "score": 0.5}, {"id": 7}, {"id": "d-3", "text": "known"}, "text alone"]
+    event = {"id": "1", "question": "q", "answer": "a", "retrieved_documents": documents}
+    it = decode({**event, "unscored": "no_document_text"})
+    assert [(d.id, d.text, d.score) for d in it.retrieved_documents][:3] == [
+        ("d-1", "", 0.5),
+        ("7", "", None),
+        ("d-3", "known", None),
+    ]
+    with pytest.raises(InvalidMessage, match="text"):
+        decode(event)
+
+
+@pytest.mark.parametrize("wrong", ["nothing", "", 7, True, ["call_failed"], {"reason": "call_failed"}])
+def test_an_unknown_reason_is_named_with_the_known_ones(wrong):
+    with pytest.raises(InvalidMessage, match=r"unscored: must be one of call_failed, .*no_document_text; got"):
+        decode({"id": "1", "unscored": wrong, "question": "q", "answer": "a", "retrieved_documents": []})
+
+
+def test_without_a_reason_texts_are_required():
+    with pytest.raises(InvalidMessage, match="question"):
+        decode({"id": "1", "unscored": None, "question": None, "answer": "a", "retrieved_documents": []})
+
+
+@pytest.mark.parametrize("field", ["revises", "Revises", "revised_at"])
+def test_a_producer_cannot_revise_what_is_stored(field):
+    it = decode({"id": "1", "question": "q", "answer": "a", "retrieved_documents": [], field: True})
+    assert not it.revises

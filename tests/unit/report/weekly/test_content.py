@@ -6,9 +6,11 @@ from datetime import timedelta
 
 import pytest
 
+from monitor.core.latency import LATENCY_BINS, latency_bin
+from monitor.core.usage import Amount, AnswerUsage
 from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.content import canonical, content, differing, digest
-from monitor.report.weekly.facts import Arrivals, DocumentUse, ReadAnswers, TwoWeeks
+from monitor.report.weekly.facts import Arrivals, DocumentUse, ReadAnswers, TwoWeeks, UsedInTwoWeeks
 from monitor.report.weekly.groups import MOST_GROUPS, documents_json, group_json, topics_json
 from monitor.report.weekly.markdown import markdown
 from monitor.report.weekly.summary import headline
@@ -21,6 +23,48 @@ def test_the_same_facts_give_the_same_bytes_whatever_order_names_come_in():
     assert canonical(one) == canonical(shuffled)
     assert digest(one) == digest(shuffled)
     assert digest(one) != digest(content(facts_named("b")))
+
+
+def test_what_answers_used_is_told_by_model_with_the_week_before():
+    bins = [0] * LATENCY_BINS
+    bins[latency_bin(2_000)] = 10
+    large = AnswerUsage(
+        answers=10,
+        grounded=5,
+        latency=Amount(answers=10, sum=20.0),
+        latency_bins=tuple(bins),
+        input_tokens=Amount(answers=10, sum=9_000.0),
+        output_tokens=Amount(answers=10, sum=1_000.0),
+        cost=Amount(answers=10, sum=0.5),
+    )
+    mini = AnswerUsage(answers=4, grounded=4, latency=Amount(answers=4, sum=2.0), latency_bins=tuple(bins))
+    used = {"": UsedInTwoWeeks(this=mini), "large": UsedInTwoWeeks(this=large, before=large + large)}
+    found = content(no_facts(used=used))["used"]
+    assert [model["model"] for model in found["models"]] == ["large", ""]
+    assert found["models"][0]["this"]["cost"]["of_a_grounded_answer"] == 0.1
+    assert found["models"][0]["before"]["cost"]["sum"] == 1.0
+    assert found["all"]["this"]["latency"]["p95"] == pytest.approx(2.0, rel=0.05)
+    assert found["all"]["this"]["cost"] == {
+        "answers": 10,
+        "unpriced": 4,
+        "sum": 0.5,
+        "of_an_answer": 0.05,
+        "of_a_grounded_answer": None,
+    }
+    page = markdown(content(no_facts(used=used)), no_link)
+    assert "4 answers without a price" in page
+    assert "not named" in page
+
+
+def test_reports_of_earlier_releases_say_nothing_of_cost():
+    found = content(no_facts())
+    assert "Latency, tokens" not in markdown(found, no_link)
+    del found["used"]
+    assert "Latency, tokens" not in markdown(found, no_link)
+
+
+def no_link(_app, _id):
+    return None
 
 
 def test_what_differs_is_named_by_section():

@@ -1,0 +1,36 @@
+"""Keeps what requests bring, each request in one transaction that has committed when the method returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from typing_extensions import override
+
+from monitor.app.collect.events import Decode, to_keep
+from monitor.app.collect.intake import Intake
+from monitor.core.message import DeadLetter, Message
+from monitor.core.model import Interaction
+from monitor.core.trace import Collected
+from monitor.store.collect.store import CollectStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receiver(Intake):
+    """The `Intake` port. `decode` says which events are readable; `redact` comes before anything is stored."""
+
+    store: CollectStore
+    decode: Decode
+    redact: Callable[[Collected], Collected]
+
+    @override
+    def spans(self, collected: Collected) -> int:
+        return self.store.keep([self.redact(collected)]).refused
+
+    @override
+    def events(self, messages: Sequence[Message], *, app: str | None = None) -> Sequence[DeadLetter]:
+        decoded = self.decode(messages)
+        found: list[Interaction | Collected] = [*decoded.interactions, *decoded.collected]
+        read = {one.position: one for one in found}
+        self.store.append([to_keep(m, read[m.position], app) for m in messages if m.position in read])
+        return decoded.dead_letters

@@ -1,0 +1,88 @@
+"""`monitor decode`: what would be read from files, without storing any of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from monitor.core.errors import InvalidMessage
+from monitor.core.message import Message, Position
+from monitor.core.model import Interaction, Json
+from monitor.core.trace import Collected, LogRecord, Span
+from monitor.ingest.bodies import messages_of_file
+from monitor.ingest.decode import AUTO, Decoder
+from monitor.ingest.mapping import EventMap
+from monitor.ingest.traces.event import native_event
+from monitor.ingest.traces.trace import Trace
+from monitor.ingest.traces.turn import NoTurn, Turn
+from monitor.ingest.traces.turns import turns
+from monitor.review.export import native_event as exported_event
+
+
+@dataclass(slots=True)
+class Reading:
+    """What files hold: native events, the traces without a turn, and the messages that cannot be read."""
+
+    events: list[dict[str, Json]] = field(default_factory=list)
+    without_turn: list[NoTurn] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
+    feedback: int = 0
+
+
+def decode_files(
+    files: Sequence[Path],
+    *,
+    dialect: str | None,
+    app: str,
+    event_map: EventMap | None = None,
+    now: Callable[[], datetime],
+) -> Reading:
+    """Reads all files as one collection: a trace may be spread over several of them.
+
+    Events come in the order of the files, turns of traces after them in the order of their start.
+
+    Raises:
+        WrongSettings: a file cannot be read, or there is no such dialect.
+    """
+    decoder = Decoder(dialect=dialect or AUTO, app=app, event_map=event_map)
+    reading = Reading()
+    spans: dict[str, list[Span]] = {}
+    logs: dict[str, list[LogRecord]] = {}
+    for message in (message for path in files for message in messages_of_file(path, now=now)):
+        for read in _read(message, decoder, reading):
+            if isinstance(read, Interaction):
+                reading.events.append(_event(read))
+                continue
+            reading.feedback += len(read.feedback)
+            for span in read.spans:
+                spans.setdefault(span.trace_id, []).append(span)
+            for log in read.logs:
+                logs.setdefault(log.trace_id, []).append(log)
+    ids = dict.fromkeys([*spans, *logs])
+    found = turns([Trace(spans.get(i, ()), logs.get(i, ())) for i in ids])
+    reading.without_turn = [one for one in found if isinstance(one, NoTurn)]
+    told = sorted((one for one in found if isinstance(one, Turn)), key=lambda turn: (turn.started, turn.trace_id))
+    reading.events += [json.loads(native_event(turn, app=turn.service or app)) for turn in told]
+    return reading
+
+
+def _read(message: Message, decoder: Decoder, reading: Reading) -> Iterable[Interaction | Collected]:
+    """What a message holds, with the events in it read too; one that cannot be read is noted."""
+    try:
+        read = decoder.decode(message)
+    except InvalidMessage as error:
+        place: Position = message.position
+        reading.rejected.append(f"{place.topic}, {place.offset}: {error}")
+        return
+    yield read
+    for raw in read.events if isinstance(read, Collected) else ():
+        inner = Message(value=raw, position=message.position, received_at=message.received_at, size=len(raw))
+        yield from _read(inner, decoder, reading)
+
+
+def _event(interaction: Interaction) -> dict[str, Json]:
+    event: dict[str, Json] = json.loads(json.dumps(exported_event(interaction)))
+    return event

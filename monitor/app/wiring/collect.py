@@ -1,0 +1,94 @@
+"""The part of the composition root that wires what takes spans and events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import cached_property
+from threading import Event
+from typing import TYPE_CHECKING
+
+from monitor.app.collect.assembler import Assembler
+from monitor.app.collect.events import decoder
+from monitor.app.collect.receiver import Receiver
+from monitor.app.wiring.decoding import redactor_of
+from monitor.app.wiring.lookup import document_lookup
+from monitor.ingest.lookup.resolve import resolve
+from monitor.privacy.redaction.traces import TraceRedactor
+from monitor.store.collect.limits import TraceLimits
+from monitor.store.collect.source import InboxSource
+from monitor.store.collect.store import CollectStore
+from monitor.store.interaction.writer import GROUP
+
+if TYPE_CHECKING:
+    from monitor.app.collect.intake import Intake
+    from monitor.app.stages import Stages
+    from monitor.app.wiring.application import Application
+    from monitor.core.batch import Batch, Tally
+
+LOOK_EVERY = 1.0  # seconds between two looks at an empty inbox
+
+
+class Collecting:
+    """The parts, each built when it is first asked for."""
+
+    def __init__(self, application: Application, closing: ExitStack) -> None:
+        self._application = application
+        self._closing = closing
+
+    @property
+    def limits(self) -> TraceLimits:
+        """What bounds the traces that are kept, and when they close."""
+        s = self._application.settings.collect
+        return TraceLimits(
+            close_after=s.close_after,
+            idle=s.idle,
+            longest=s.longest,
+            keep_parts=s.keep_parts,
+            remember=s.remember,
+            max_parts=s.max_parts,
+            max_trace_bytes=s.max_trace_bytes,
+            max_open=s.max_open,
+            max_bytes=s.max_bytes,
+        )
+
+    @cached_property
+    def store(self) -> CollectStore:
+        """Where traces and events wait."""
+        store = CollectStore(self._application.database_url, self.limits, self._application.now)
+        self._closing.callback(store.close)
+        return store
+
+    @cached_property
+    def intake(self) -> Intake:
+        """Keeps what requests bring."""
+        redactor = redactor_of(self._application.settings.redaction, self._application.auditing.tag_key)
+        return Receiver(
+            store=self.store,
+            decode=self._application.decoder().decode_batch,
+            redact=(lambda collected: collected) if redactor is None else TraceRedactor(redactor).collected,
+        )
+
+    @cached_property
+    def assembler(self) -> Assembler:
+        """Makes turns of traces."""
+        settings = self._application.settings
+        lookup = document_lookup(settings.lookup)
+        if lookup is not None:
+            self._closing.callback(lookup.close)
+        return Assembler(store=self.store, app=settings.ingest.app, resolve=lambda named: resolve(named, lookup))
+
+    def stages(self, stop: Event, written: Callable[[Batch, Tally], None]) -> Stages:
+        """The flow from the inbox into the store; the caller closes its source."""
+        application = self._application
+        stages = application.stages(
+            InboxSource(application.database_url, group=GROUP, stop=stop),
+            app=None,
+            dialect=None,
+            stop=stop,
+            written=written,
+            store=application.writer(),
+            set_aside=True,
+        )
+        return replace(stages, decode=decoder(application.decoder().decode_batch), poll_seconds=LOOK_EVERY)

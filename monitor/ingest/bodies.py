@@ -1,0 +1,110 @@
+"""Whole files as messages: a request body as sent, what the Collector's file exporter writes, JSON or a table (CSV).
+
+Plain or compressed by gzip or zstd; the bytes tell, not the name. The exporter writes a request a line as JSON, or
+each after its length in four bytes, big-endian, as protobuf.
+"""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+
+from monitor.core.errors import WrongSettings
+from monitor.core.message import Message, Position
+from monitor.ingest.records import TABLE, Form, form_of, records
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+MOST_BYTES = 512 * 2**20  # of a file, decompressed
+_GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_LENGTH_BYTES = 4
+_JSON_STARTS = (b"{", b"[", b'"')
+_STDIN = Path("-")
+
+
+def messages_of_file(path: Path, *, now: Callable[[], datetime]) -> Iterator[Message]:
+    """The messages of a file in order; a position is (path, 0, place from 1).
+
+    Raises:
+        WrongSettings: the file cannot be read, or holds more than MOST_BYTES.
+        Fatal: a table cannot be read.
+    """
+    form = form_of(path)
+    headers = TABLE if form is Form.TABLE else ()
+    for number, value in _pieces(_content(path), form):
+        position = Position(topic=str(path), partition=0, offset=number)
+        yield Message(value=value, position=position, received_at=now(), size=len(value), headers=headers)
+
+
+def _pieces(content: bytes, form: Form) -> Iterator[tuple[int, bytes]]:
+    """The bytes of each message with its number: that of the line in JSON Lines, of the row in a table."""
+    start = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if not start:
+        return
+    if form is Form.JSON and (start not in _JSON_STARTS or _is_prefixed(content)):
+        yield from enumerate(_prefixed(content) if _is_prefixed(content) else [content], start=1)
+        return
+    pieces = (piece for piece in records(BytesIO(content), form, MOST_BYTES) if piece is not None)
+    for number, (value, _) in enumerate(pieces, start=1):
+        if value.strip():
+            yield number, value
+
+
+def _is_prefixed(content: bytes) -> bool:
+    """Whether lengths lead from the start exactly to the end."""
+    place = 0
+    while place < len(content):
+        length = int.from_bytes(content[place : place + _LENGTH_BYTES], "big")
+        place += _LENGTH_BYTES + length
+        if not length:
+            return False
+    return place == len(content)
+
+
+def _prefixed(content: bytes) -> Iterator[bytes]:
+    place = 0
+    while place < len(content):
+        begin = place + _LENGTH_BYTES
+        place = begin + int.from_bytes(content[place:begin], "big")
+        yield content[begin:place]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if path == _STDIN:
+            return _decompressed(sys.stdin.buffer, path)
+        with path.open("rb") as file:
+            return _decompressed(file, path)
+    except EOFError:
+        raise WrongSettings(f"{path}: the compressed file is truncated") from None
+    except (OSError, ValueError, zlib.error, zstd.ZstdError) as error:
+        raise WrongSettings(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _decompressed(file: IO[bytes], path: Path) -> bytes:
+    content = _limited(file, path)
+    # opened again over the bytes: standard input cannot be read twice
+    if content.startswith(_GZIP_MAGIC):
+        with gzip.GzipFile(fileobj=BytesIO(content)) as plain:
+            return _limited(plain, path)
+    if content.startswith(_ZSTD_MAGIC):
+        with zstd.ZstdFile(BytesIO(content), "rb") as plain:
+            return _limited(plain, path)
+    return content
+
+
+def _limited(file: IO[bytes] | gzip.GzipFile | zstd.ZstdFile, path: Path) -> bytes:
+    content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise WrongSettings(f"{path}: holds more than {MOST_BYTES // 2**20} MiB; split it, or use `monitor replay`")
+    return content

@@ -1,0 +1,81 @@
+"""What surrounds a turn: conversation, user, service, model and tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from monitor.core.model import Json, TokenUsage
+from monitor.core.trace import Span
+from monitor.ingest.traces.assembly.steps import Steps
+from monitor.ingest.traces.reading.facts import conversation_of, usage_of, usage_within, user_of
+from monitor.ingest.traces.reading.kinds import Kind
+from monitor.ingest.traces.reading.step import Step
+from monitor.ingest.traces.reading.values import first_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """None stands for what the trace does not say."""
+
+    conversation_id: str | None
+    user: str | None
+    service: str | None
+    environment: str | None
+    model: str | None
+    usage: TokenUsage | None
+
+
+def background_of(steps: Steps) -> Background:
+    """From the outermost span that says it, and the resource of the first span."""
+    spans = sorted(
+        steps.trace.by_id.values(), key=lambda s: (steps.trace.depth_of.get(s.span_id, 0), s.started, s.span_id)
+    )
+    resource = spans[0].resource if spans else {}
+    return Background(
+        conversation_id=_first(spans, conversation_of),
+        user=_first(spans, user_of),
+        service=_service(resource),
+        environment=first_text(resource.get("deployment.environment.name"), resource.get("deployment.environment")),
+        model=next((step.model for step in reversed(steps.models) if step.model and not step.failed), None),
+        usage=_usage(steps),
+    )
+
+
+def _service(resource: Mapping[str, Json]) -> str | None:
+    """The name of the service, or of the project that a package names in its place."""
+    named = first_text(resource.get("service.name"))
+    if named is not None and not named.startswith("unknown_service"):
+        return named
+    return first_text(resource.get("openinference.project.name"))
+
+
+def _first(spans: list[Span], read: Callable[[Span], str | None]) -> str | None:
+    return next((found for span in spans if (found := read(span)) is not None), None)
+
+
+def _usage(steps: Steps) -> TokenUsage | None:
+    """The sum over the model calls.
+
+    Of calls within calls the outer one counts, of those that share the id of a response the first.
+    """
+    counting = {step.span.span_id: usage for step in steps.of(Kind.MODEL) if (usage := _own_usage(step))}
+    inner = steps.below(set(counting))
+    given: list[int] = []
+    made: list[int] = []
+    responses: set[str] = set()
+    for span_id, usage in counting.items():
+        response = steps.by_id[span_id].span.attributes.get("gen_ai.response.id")
+        if span_id in inner or (isinstance(response, str) and response in responses):
+            continue
+        if isinstance(response, str) and response:
+            responses.add(response)
+        given += [usage.input] if usage.input is not None else []
+        made += [usage.output] if usage.output is not None else []
+    if not given and not made:
+        return None
+    return TokenUsage(input=sum(given) if given else None, output=sum(made) if made else None)
+
+
+def _own_usage(step: Step) -> TokenUsage | None:
+    return usage_of(step.span) or usage_within(step.output)

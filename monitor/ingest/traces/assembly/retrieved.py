@@ -1,0 +1,129 @@
+"""The documents of a turn: what was put before the model, from the step that says it best."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from monitor.core.model import Json
+from monitor.ingest.traces.assembly.steps import Steps
+from monitor.ingest.traces.reading.documents import completed, documents_of, merged, squeezed
+from monitor.ingest.traces.reading.kinds import Kind
+from monitor.ingest.traces.reading.messages import messages_of, text_of
+from monitor.ingest.traces.reading.step import Step
+from monitor.ingest.traces.reading.values import is_redacted, is_repr, rescued
+from monitor.ingest.traces.turn import TurnDocument
+
+_HANDOFF = re.compile(r"(?:transfer|hand_?off|delegate)_?(?:to|back)?", re.IGNORECASE)
+_MOST_COMPARED = 200  # documents that are looked for in the text of a tool
+
+
+def documents_of_turn(steps: Steps) -> list[TurnDocument] | None:
+    """The documents in their order; None if the trace shows no retrieval, or not what it gave."""
+    found = _reranked(steps)
+    if found is None:
+        found = _retrieved(steps)
+    if _is_hidden(steps):
+        return [d for d in found or () if d.id is not None or d.text is not None] or None
+    if found is not None:
+        if any(d.id is None or d.text is None or d.score is None for d in found):
+            inner = [step.documents or () for step in steps.of(Kind.RETRIEVER, Kind.RERANKER)]
+            found = completed(found, merged(inner))
+        if any(d.id is None or d.text is None for d in found):
+            found = completed(found, steps.known_documents)
+        return found
+    return _from_tools(steps) or _from_messages(steps) or list(steps.known_documents) or None
+
+
+def _is_hidden(steps: Steps) -> bool:
+    """Whether what was found is redacted where it was found: then it is not read from where it leaks."""
+    found_by = steps.of(Kind.RETRIEVER, Kind.RERANKER)
+    if any(step.hides_documents for step in found_by):
+        return True
+    silent = not any(step.documents for step in found_by)
+    return silent and any(is_redacted(step.output) for step in (*found_by, *steps.of(Kind.TOOL)))
+
+
+def retrieves(steps: Steps) -> bool:
+    """Whether the trace shows that something was looked up, even where it does not show what was found."""
+    return bool(steps.of(Kind.RETRIEVER, Kind.RERANKER))
+
+
+def _reranked(steps: Steps) -> list[TurnDocument] | None:
+    """What the last reranker gave back, with what those before it gave that did not pass through it."""
+    chosen: list[TurnDocument] | None = None
+    for step in _by_end(steps.topmost(Kind.RERANKER)):
+        documents = step.documents
+        if documents is None or step.failed:
+            continue
+        before = {_key(d) for d in chosen or ()}
+        chained = bool(before) and any(_key(d) in before for d in documents)
+        chosen = merged([documents]) if chosen is None or chained else merged([chosen, documents])
+    return chosen
+
+
+def _retrieved(steps: Steps) -> list[TurnDocument] | None:
+    """What the outermost retrievers gave back; the inner ones where an outer one does not say."""
+    lists: list[Sequence[TurnDocument]] = []
+    silent: set[str] = set()
+    for step in steps.topmost(Kind.RETRIEVER, Kind.RERANKER):
+        if step.documents is not None:
+            lists.append(_with_dropped(step, step.documents, steps))
+        else:
+            silent.add(step.span.span_id)
+    if silent:
+        inner = steps.below(silent)
+        found = [s.documents for s in steps.of(Kind.RETRIEVER) if s.span.span_id in inner]
+        lists += [documents for documents in found if documents is not None]
+    return merged(lists) if lists else None
+
+
+def _with_dropped(step: Step, documents: Sequence[TurnDocument], steps: Steps) -> Sequence[TurnDocument]:
+    """The documents of a retriever that lost some to a limit, with the lost ones where a chain holds them all."""
+    if not step.loses_documents:
+        return documents
+    others = steps.known_documents
+    texts = {squeezed(d.text) for d in others if d.text}
+    whole = len(others) > len(documents) and all(d.text and squeezed(d.text) in texts for d in documents)
+    return completed(others, documents) if whole else documents
+
+
+def _from_tools(steps: Steps) -> list[TurnDocument]:
+    lists = []
+    for step in steps.topmost(Kind.TOOL):
+        name = str(step.span.attributes.get("gen_ai.tool.name") or step.span.name)
+        if not step.failed and not _HANDOFF.match(name) and not is_redacted(step.output):
+            lists.append(_of_result(step.output, steps))
+    return merged(lists)
+
+
+def _from_messages(steps: Steps) -> list[TurnDocument]:
+    """From the results of tools that the model got after the last message of the user; earlier ones are past turns'."""
+    said = list(steps.final.said) if steps.final else []
+    last = max((i for i, message in enumerate(said) if message.role == "user"), default=-1)
+    results = [m for m in said[last + 1 :] if m.role == "tool" and not _HANDOFF.match(m.name)]
+    return merged(_of_result(m.text if m.raw is None else m.raw, steps) for m in results)
+
+
+def _of_result(value: Json, steps: Steps) -> list[TurnDocument]:
+    """The documents in the result of a tool: listed as such, or found in its text, or else the text itself."""
+    listed = documents_of(value)
+    if listed:
+        return listed
+    read = rescued(value)
+    spoken = messages_of(read, "tool")
+    text = "\n".join(m.text for m in spoken if m.text) if spoken else text_of(read)
+    if not text.strip() or is_redacted(text) or is_repr(text):
+        return []
+    evened = squeezed(text)
+    within = [(evened.find(squeezed(d.text)), d) for d in steps.known_documents[:_MOST_COMPARED] if d.text]
+    found = [d for place, d in sorted(within, key=lambda one: one[0]) if place >= 0]
+    return found or [TurnDocument(id=None, text=text)]
+
+
+def _by_end(found: Sequence[Step]) -> list[Step]:
+    return sorted(found, key=lambda step: (step.span.ended, step.span.span_id))
+
+
+def _key(document: TurnDocument) -> str:
+    return document.id or squeezed(document.text or "")

@@ -1,0 +1,84 @@
+"""A turn as a native event (docs/start/events.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from pydantic_core import to_json
+
+from monitor.core.assessment_json import storable
+from monitor.core.model import Json, Unscored
+from monitor.ingest.traces.turn import Turn, TurnDocument
+
+_APP_CHARS = 128
+_ID_CHARS = 512
+_MODEL_CHARS = 256
+_TAG_CHARS = 1024
+_DOCUMENT_ID_CHARS = 2048
+_METADATA_VALUES = 100
+
+
+def native_event(turn: Turn, *, app: str) -> bytes:
+    """The event as JSON. Question, answer, documents and their texts are null only if the turn is `unscored`.
+
+    Names and ids are cut to what the native dialect takes.
+    """
+    usage, user = turn.usage, turn.user
+    event: dict[str, Json] = {
+        "id": turn.trace_id,
+        "app": app[:_APP_CHARS],
+        "environment": None if turn.environment is None else turn.environment[:_APP_CHARS],
+        "occurred_at": _rfc3339(turn.ended),
+        "conversation_id": None if turn.conversation_id is None else turn.conversation_id[:_ID_CHARS],
+        "question": turn.question,
+        "retrieved_documents": None if turn.documents is None else [_document(d) for d in turn.documents],
+        "answer": turn.answer,
+        "model": None if turn.model is None else turn.model[:_MODEL_CHARS],
+        "tags": {**turn.tags, **({"user": user[:_TAG_CHARS]} if user else {})} or None,
+        "trace_id": turn.trace_id,
+        "latency_ms": max((turn.ended - turn.started).total_seconds() * 1000, 0.0),
+        "usage": None if usage is None else {"input": usage.input, "output": usage.output},
+        "unscored": turn.unscored,
+    }
+    always = {"question", "retrieved_documents", "answer"}
+    return to_json(_storable({name: value for name, value in event.items() if name in always or value is not None}))
+
+
+def with_texts(turn: Turn, texts: Mapping[str, str]) -> Turn:
+    """The turn with the texts of its documents that a look-up knows by id; one that lacked nothing else is scorable."""
+    if turn.documents is None or turn.unscored is Unscored.CONTENT_REDACTED:
+        return turn
+    documents = tuple(
+        replace(d, text=texts.get(d.id)) if d.text is None and d.id is not None else d for d in turn.documents
+    )
+    complete = all(d.text is not None or d.in_prompt is not None for d in documents)
+    lacked_texts = turn.unscored is Unscored.NO_DOCUMENT_TEXT
+    return replace(turn, documents=documents, unscored=None if complete and lacked_texts else turn.unscored)
+
+
+def _storable(value: Json) -> Json:
+    """Without U+0000 and lone surrogates: JSON within an attribute may hold them."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return [_storable(item) for item in value]
+    if isinstance(value, dict):
+        return {storable(name): _storable(item) for name, item in value.items()}
+    return value
+
+
+def _document(document: TurnDocument) -> Json:
+    one: dict[str, Json] = {
+        "id": None if document.id is None else document.id[:_DOCUMENT_ID_CHARS],
+        "text": document.in_prompt if document.text is None else document.text,
+        "score": document.score,
+        "source": document.source,
+        "metadata": dict(list(document.metadata.items())[:_METADATA_VALUES]) or None,
+    }
+    return {name: value for name, value in one.items() if name == "text" or value is not None}
+
+
+def _rfc3339(time: datetime) -> str:
+    return time.isoformat().replace("+00:00", "Z")

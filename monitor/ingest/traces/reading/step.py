@@ -1,0 +1,262 @@
+"""A span as a step of a turn: what it was given and gave back, whichever attributes, events or logs hold it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from monitor.core.model import Json
+from monitor.core.trace import LogRecord, Span
+from monitor.ingest.traces.reading.documents import completed, documents_of, merged
+from monitor.ingest.traces.reading.kinds import Kind
+from monitor.ingest.traces.reading.messages import ChatMessage, messages_of, text_of
+from monitor.ingest.traces.reading.values import first_text, is_cut, is_redacted, rescued, understood, walk
+from monitor.ingest.traces.turn import TurnDocument
+
+_INPUTS = (
+    "input.value", "langfuse.observation.input", "mlflow.spanInputs", "haystack.component.input",
+    "haystack.pipeline.input_data", "traceloop.entity.input", "gen_ai.tool.call.arguments", "tool_arguments",
+    "ai.prompt", "ai.toolCall.args", "gen_ai.retrieval.query.text", "gen_ai.retrieval.query", "db.vector.query.content",
+    "gen_ai.prompt", "langfuse.trace.input", "gen_ai.task.input", "input",
+)  # fmt: skip
+_OUTPUTS = (
+    "output.value", "langfuse.observation.output", "mlflow.spanOutputs", "haystack.component.output",
+    "haystack.pipeline.output_data", "traceloop.entity.output", "gen_ai.retrieval.documents",
+    "gen_ai.tool.call.result", "tool_response", "gcp.vertex.agent.tool_response", "ai.response.text",
+    "ai.toolCall.result",
+    "db.vector.query.response.documents", "gen_ai.completion", "langfuse.trace.output", "final_result",
+    "gen_ai.task.output", "output",
+)  # fmt: skip
+_IN_MESSAGES = ("gen_ai.input.messages", "ai.prompt.messages", "gen_ai.prompt", "gcp.vertex.agent.llm_request")
+_OUT_MESSAGES = ("gen_ai.output.messages", "gen_ai.completion", "gcp.vertex.agent.llm_response")
+_SERIES = {
+    "in": (("llm.input_messages.", "message."), ("gen_ai.prompt.", ""), ("llm.prompts.", "")),
+    "out": (("llm.output_messages.", "message."), ("gen_ai.completion.", ""), ("llm.completions.", "")),
+}
+_INDEXED = re.compile(r"(\d{1,6})\.(.+)")
+_DOCUMENTS = (("retrieval.documents.", "document."), ("reranker.output_documents.", "document."))
+_MODEL_NAMES = (
+    "gen_ai.response.model", "llm.model_name", "langfuse.observation.model.name", "mlflow.llm.model",
+    "ai.response.model", "langsmith.metadata.ls_model_name", "gen_ai.request.model", "ai.model.id",
+    "langfuse.observation.model", "llm.request.model",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Step:
+    """A span, read. Everything is read when it is first asked for, and once."""
+
+    span: Span
+    kind: Kind
+    logs: Sequence[LogRecord] = ()
+
+    @cached_property
+    def input(self) -> Json:
+        """What the step was given, as it is written; None if that was not captured."""
+        return self._first(_INPUTS)
+
+    @cached_property
+    def output(self) -> Json:
+        return self._first(_OUTPUTS)
+
+    @cached_property
+    def said(self) -> Sequence[ChatMessage]:
+        """The messages that a model was given, in order."""
+        found = list(self._series("in")) or self._messages(_IN_MESSAGES) or self._told("in")
+        if not found and self.input is not None:
+            given = understood(self.input)
+            prompt = given.get("prompt") if isinstance(given, dict) else given
+            found = messages_of(given) or (messages_of(prompt, "user") if isinstance(prompt, str) else [])
+        system = self.span.attributes.get("gen_ai.system_instructions")
+        if system is not None and not any(m.role == "system" for m in found):
+            text = text_of(understood(system))
+            found = [ChatMessage("system", text), *found] if text else found
+        return found
+
+    @cached_property
+    def prompt_is_cut(self) -> bool:
+        """Whether a limit on the length of attributes cut the messages that a model was given."""
+        given = [self.span.attributes.get(name) for name in _IN_MESSAGES]
+        return any(is_cut(value) for value in (*given, self.input))
+
+    @cached_property
+    def replied(self) -> Sequence[ChatMessage]:
+        """What a model replied: messages of the assistant."""
+        found = list(self._series("out")) or self._messages(_OUT_MESSAGES, "assistant") or self._told("out")
+        if not found and self.output is not None:
+            found = messages_of(rescued(self.output), "assistant")
+            found = found[-1:] if found and found[-1].role == "assistant" else []
+        if self.span.attributes.get("ai.response.toolCalls"):
+            found = [*found, ChatMessage("assistant", "", calls=True)]
+        return [m for m in found if m.role == "assistant"]
+
+    @cached_property
+    def calls_tools(self) -> bool:
+        """Whether the model asked for tools, by its reply or by the reason for which it finished."""
+        reasons = [self.span.attributes.get(n) for n in ("gen_ai.response.finish_reasons", "llm.finish_reason")]
+        return any(m.calls for m in self.replied) or any("tool_call" in str(r) or "tool_use" in str(r) for r in reasons)
+
+    @cached_property
+    def text(self) -> str | None:
+        """The text that a model replied; None where it is unknown, redacted or empty."""
+        texts = [m.text for m in self.replied if m.text.strip() and not is_redacted(m.text)]
+        return texts[-1] if texts else None
+
+    @cached_property
+    def documents(self) -> Sequence[TurnDocument] | None:
+        """The documents that a retriever or reranker gave back; None where they are unknown."""
+        listed = list(self._listed())
+        output = None if is_redacted(self.output) else documents_of(self.output, bare=True)
+        named = documents_of(self.span.attributes.get("gen_ai.retrieval.documents"), bare=True)
+        events = list(self._found_by_database())
+        if listed or named:
+            return completed(listed or named or [], output or [])
+        return events or output
+
+    @cached_property
+    def loses_documents(self) -> bool:
+        """Whether a limit on attributes took documents: on their number, or on the length of the output."""
+        listed = any(name.startswith("retrieval.documents.") for name in self.span.attributes)
+        return bool(self.span.dropped_attributes) or (not listed and is_cut(self.output))
+
+    @cached_property
+    def redacts(self) -> tuple[bool, bool]:
+        """Whether the step's input, and whether its output, says that it was redacted."""
+        shown_in = is_redacted(self.input) or any(is_redacted(m.text) for m in self.said if m.role == "user")
+        shown_out = is_redacted(self.output) or any(is_redacted(m.text) for m in self.replied)
+        return shown_in, shown_out
+
+    @cached_property
+    def model(self) -> str | None:
+        a = self.span.attributes
+        named = [a.get(name) for name in _MODEL_NAMES]
+        if self.kind is Kind.MODEL and not any(named):
+            named = [value for key, value in walk(understood(self.output)) if key in {"model", "model_name"}]
+        return first_text(*[n.strip('"') for n in named if isinstance(n, str) and n != "unknown"])
+
+    @cached_property
+    def failed(self) -> bool:
+        """Whether the step failed, by its status or what its package says instead."""
+        a = self.span.attributes
+        return self.span.failed or a.get("langfuse.observation.level") == "ERROR" or bool(a.get("error.type"))
+
+    @cached_property
+    def hides_documents(self) -> bool:
+        """Whether the text of a document was redacted."""
+        return any(
+            is_redacted(value) and name.startswith(("retrieval.documents.", "reranker."))
+            for name, value in self.span.attributes.items()
+        )
+
+    def _first(self, names: Sequence[str]) -> Json:
+        a = self.span.attributes
+        return next((a[name] for name in names if a.get(name) is not None), None)
+
+    def _messages(self, names: Sequence[str], role: str = "") -> list[ChatMessage]:
+        for source in (self.span.attributes, *(log.attributes for log in self.logs), *self._event_attributes()):
+            for name in names:
+                if (value := source.get(name)) is not None and (found := messages_of(understood(value), role)):
+                    return found
+        return []
+
+    def _event_attributes(self) -> Iterator[Mapping[str, Json]]:
+        return (event.attributes for event in self.span.events)
+
+    def _told(self, way: str) -> list[ChatMessage]:
+        """Messages that events or log records of the span hold, one each: `gen_ai.user.message`, `gen_ai.choice`."""
+        found = []
+        records = [(log.name, log.body, log.attributes) for log in self.logs]
+        records += [(event.name, None, event.attributes) for event in self.span.events]
+        listed = understood(self.span.attributes.get("events"))
+        for one in listed if isinstance(listed, list) else ():
+            if isinstance(one, dict):
+                records.append((str(one.get("event.name", "")), one, {}))
+        for name, body, attributes in records:
+            parts = name.split(".")
+            if parts[0] != "gen_ai" or (name == "gen_ai.choice") is (way == "in"):
+                continue
+            role = "assistant" if way == "out" else parts[1]
+            if role in {"user", "system", "assistant", "tool"}:
+                found += _event_message(role, body, attributes)
+        return found
+
+    def _series(self, way: str) -> Iterator[ChatMessage]:
+        """Messages whose fields stand in attributes of their own: `llm.input_messages.0.message.content`."""
+        for prefix, within in _SERIES[way]:
+            fields = self._indexed(prefix, within)
+            if fields:
+                for number in sorted(fields):
+                    # a limit on the number of attributes drops the first ones, so roles may be missing
+                    role = "assistant" if way == "out" else "" if self.span.dropped_attributes else "user"
+                    yield from _listed_message(fields[number], role)
+                return
+
+    def _indexed(self, prefix: str, within: str) -> dict[int, dict[str, Json]]:
+        found: dict[int, dict[str, Json]] = {}
+        for name, value in self.span.attributes.items():
+            if name.startswith(prefix) and (match := _INDEXED.fullmatch(name, len(prefix))):
+                found.setdefault(int(match[1]), {})[match[2].removeprefix(within)] = value
+        return found
+
+    def _listed(self) -> Iterator[TurnDocument]:
+        for prefix, within in _DOCUMENTS:
+            fields = self._indexed(prefix, within)
+            for number in sorted(fields):
+                one = fields[number]
+                content, metadata = one.get("content"), understood(one.get("metadata"))
+                read = documents_of(
+                    {
+                        "content": content if isinstance(content, str) else "",
+                        "id": one.get("id"),
+                        "score": one.get("score"),
+                        "metadata": metadata if isinstance(metadata, dict) else {"": ""},
+                    }
+                )
+                if read or one.get("id") is not None:
+                    yield from read or [TurnDocument(id=first_text(one.get("id")), text=None)]
+
+    def _found_by_database(self) -> Iterator[TurnDocument]:
+        for event in self.span.events:
+            if event.name == "db.query.result":
+                a = {name.removeprefix("db.query.result."): value for name, value in event.attributes.items()}
+                yield from merged([documents_of({**a, "metadata": understood(a.get("metadata"))}) or []])
+
+
+def _event_message(role: str, body: Json, attributes: Mapping[str, Json]) -> list[ChatMessage]:
+    """The message of one event; its fields stand in its body, or in its attributes."""
+    fields: Mapping[str, Json] = dict(attributes)
+    if body is not None:
+        fields = body if isinstance(body, dict) else {"content": body}
+    if "gen_ai.event.content" in attributes:
+        inner = understood(attributes["gen_ai.event.content"])
+        fields = inner if isinstance(inner, dict) else {"content": inner}
+    if isinstance(inner := understood(fields.get("message")), dict):
+        fields = inner
+    elif isinstance(inner, str | list):
+        fields = {**fields, "content": inner}
+    return messages_of({**fields, "content": understood(fields.get("content")), "role": fields.get("role") or role})
+
+
+def _listed_message(fields: Mapping[str, Json], role: str) -> list[ChatMessage]:
+    given = first_text(fields.get("role")) or ("tool" if "tool_call_id" in fields else role)
+    if not given:
+        return []
+    content = fields.get("content")
+    if content is None:
+        texts = [value for name, value in fields.items() if name.endswith((".text", "prompt.text", "completion.text"))]
+        content = "\n".join(text for text in texts if isinstance(text, str))
+    calls = any(name.startswith(("tool_calls.", "function_call")) for name in fields)
+    if isinstance(content, str) and given != "tool":
+        content = _parts(content)
+    found = messages_of({"role": given, "content": content, "tool_calls": calls, "name": fields.get("name")})
+    return found or [ChatMessage(role or "user", text_of(content), calls)]
+
+
+def _parts(text: str) -> Json:
+    """The parts of a message that are written as JSON; other JSON is what was said."""
+    read = understood(text)
+    if isinstance(read, list) and read and all(isinstance(p, dict) and "type" in p for p in read):
+        return read
+    return text

@@ -1,0 +1,89 @@
+"""Turns that cannot be scored, as people see them: listed, on a page, on the overview, by the API and commands."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from monitor.cli.app import app as commands
+from monitor.core.model import Document, Unscored
+from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_WORDS
+from tests.factories.answers import a_batch, an_assessment, an_interaction, at
+
+NO_TEXT, FAILED = Unscored.NO_DOCUMENT_TEXT, Unscored.CALL_FAILED
+
+
+@pytest.fixture(autouse=True)
+def stored(writer):
+    turns = [
+        an_interaction(
+            id=f"u-{n}",
+            app="shop",
+            occurred_at=at(-10 - n),
+            question=f"Mail to ada@example.org, {n}?",
+            answer="" if n == 2 else "At nine.",
+            retrieved_documents=(Document(id="kb-3", text="", score=0.75),),
+            unscored=FAILED if n == 2 else NO_TEXT,
+        )
+        for n in range(3)
+    ]
+    scored = [an_assessment(id=f"a-{n}", app="shop", occurred_at=at(-5 - n)) for n in range(5)]
+    writer.write(a_batch(*scored, unscored=tuple(turns), received=8))
+
+
+def test_the_list_has_a_filter_with_the_reasons_in_words(viewer):
+    text = viewer.get("/interactions").text
+    assert 'value="no_document_text">turns that carry no document text</option>' in text
+    assert "u-0" not in text
+    found = viewer.get("/interactions?unscored=any&app=shop").text
+    assert [f"/interactions/shop/u-{n}" in found for n in range(3)] == [True, True, True]
+    assert UNSCORED_ADVICE[NO_TEXT] in found
+    assert "ada@example.org" not in found
+    narrowed = viewer.get("/interactions?unscored=call_failed&verdict=refusal&words=nine").text
+    assert [f"/interactions/shop/u-{n}" in narrowed for n in range(3)] == [False, False, True]
+    assert "Verdict: turns without scores are not filtered by this" in narrowed
+    assert "No turns without scores" in viewer.get("/interactions?unscored=any&app=other").text
+
+
+def test_a_turn_has_a_page_that_says_what_is_missing(site, viewer, looks):
+    text = viewer.get("/interactions/shop/u-0").text
+    for said in ("This turn carries no document text", UNSCORED_ADVICE[NO_TEXT], "kb-3, score 0.75", "At nine."):
+        assert said in text
+    assert "its text is not known" in text
+    assert "ada@example.org" not in text
+    browser, csrf = site.signed_in("auditor")
+    assert "ada@example.org" in browser.post("/interactions/shop/u-0/clear", data={"csrf": csrf}).text
+    assert [look[:2] for look in looks()] == [("shop", "u-0")]
+
+
+def test_the_overview_says_the_share_of_all_turns_and_what_to_switch_on(viewer):
+    text = viewer.get("/").text
+    assert "25 % of the turns of shop</a>" in text.replace("\N{NO-BREAK SPACE}", " ")
+    assert f"{UNSCORED_WORDS[NO_TEXT]}: {UNSCORED_ADVICE[NO_TEXT]}" in text
+    assert "2 of 8" in text
+    listed = viewer.get("/api/v1/overview").json()["unscored"]
+    assert [(one["reason"], one["turns"], one["share"]) for one in listed] == [
+        ("no_document_text", 2, 0.25),
+        ("call_failed", 1, 0.125),
+    ]
+
+
+def test_the_api_lists_them_and_gives_one(viewer):
+    page = viewer.get("/api/v1/unscored?limit=2").json()
+    assert [(one["id"], one["unscored"]) for one in page["items"]] == [("u-0", NO_TEXT), ("u-1", NO_TEXT)]
+    (last,) = viewer.get(f"/api/v1/unscored?limit=2&cursor={page['next']}").json()["items"]
+    assert (last["id"], last["words"]) == ("u-2", "ended with a failed model call")
+    assert viewer.get("/api/v1/unscored?reason=nothing").status_code == 422
+    one = viewer.get("/api/v1/interactions/shop/u-0").json()
+    assert (one["unscored"], one["assessment"], one["revised_at"]) == ("no_document_text", None, None)
+    assert one["retrieved_documents"] == [{"id": "kb-3", "text": "", "score": 0.75}]
+
+
+@pytest.mark.usefixtures("site")
+def test_commands_say_why_there_is_no_verdict():
+    explained = CliRunner().invoke(commands, ["explain", "shop/u-2"])
+    assert explained.exit_code == 1
+    assert "this turn ended with a failed model call" in explained.output
+    pending = CliRunner().invoke(commands, ["pending"])
+    said = "3 turns cannot be scored, and wait for nothing: 2 carry no document text, 1 ended with a failed model call"
+    assert said in " ".join(pending.output.split())

@@ -1,0 +1,137 @@
+"""Files of every form are read as one collection, and what cannot be read is told with its place."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from backports import zstd
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from typer.testing import CliRunner
+
+from monitor.app.decode import Reading, decode_files
+from monitor.cli.app import app
+from monitor.core.errors import WrongSettings
+from tests.rig.ingest.spans import TRACE
+
+NATIVE = {
+    "id": "q-1",
+    "question": "Open today?",
+    "answer": "Yes.",
+    "retrieved_documents": [{"id": "d", "text": "Open."}],
+}
+
+
+def span(number: int, parent: int | None = None, **attributes: str) -> dict[str, object]:
+    return {
+        "traceId": TRACE, "spanId": f"{number:016x}", "parentSpanId": "" if parent is None else f"{parent:016x}",
+        "name": "step", "startTimeUnixNano": str(10**18 + number), "endTimeUnixNano": str(10**18 + 10**9),
+        "attributes": [{"key": k.replace("__", "."), "value": {"stringValue": v}} for k, v in attributes.items()],
+    }  # fmt: skip
+
+
+def request(*spans: dict[str, object]) -> dict[str, object]:
+    return {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
+
+
+ROOT = span(1, openinference__span__kind="CHAIN", input__value="Open today?", output__value="Yes.")
+RETRIEVER = span(2, 1, openinference__span__kind="RETRIEVER", output__value=json.dumps([{"id": "d", "text": "Open."}]))
+MODEL = span(3, 1, openinference__span__kind="LLM", output__value="Yes.")
+
+
+def as_protobuf(*spans: dict[str, object]) -> bytes:
+    sent = ExportTraceServiceRequest()
+    scoped = sent.resource_spans.add().scope_spans.add()
+    for one in spans:
+        ids = {k: bytes.fromhex(str(one[v])) for k, v in
+               (("trace_id", "traceId"), ("span_id", "spanId"), ("parent_span_id", "parentSpanId"))}  # fmt: skip
+        message = scoped.spans.add(name="step", start_time_unix_nano=10**18, end_time_unix_nano=2 * 10**18, **ids)
+        for pair in one["attributes"]:  # type: ignore[attr-defined]
+            message.attributes.add(key=pair["key"]).value.string_value = pair["value"]["stringValue"]
+    return sent.SerializeToString()
+
+
+def decoded(*files: Path, dialect: str | None = None) -> Reading:
+    return decode_files(files, dialect=dialect, app="shop", now=lambda: datetime.now(UTC))
+
+
+def prefixed(*bodies: bytes) -> bytes:
+    return b"".join(len(body).to_bytes(4, "big") + body for body in bodies)
+
+
+BODIES = {
+    "plain protobuf": lambda: as_protobuf(ROOT, RETRIEVER, MODEL),
+    "gzip": lambda: gzip.compress(as_protobuf(ROOT, RETRIEVER, MODEL)),
+    "zstd": lambda: zstd.compress(as_protobuf(ROOT, RETRIEVER, MODEL)),
+    "lengths before protobuf": lambda: prefixed(as_protobuf(MODEL), as_protobuf(ROOT, RETRIEVER)),
+    "json over lines": lambda: json.dumps(request(ROOT, RETRIEVER, MODEL), indent=1).encode(),
+    "a request a line": lambda: b"\n".join(json.dumps(request(s)).encode() for s in (RETRIEVER, ROOT, MODEL)) + b"\n",
+}
+
+
+@pytest.mark.parametrize("form", BODIES)
+def test_each_form_of_a_file_gives_the_turn_of_its_trace(form: str, tmp_path: Path) -> None:
+    file = tmp_path / "spans"
+    file.write_bytes(BODIES[form]())
+    reading = decoded(file)
+    [event] = reading.events
+    assert (event["id"], event["app"], event["question"], event["answer"]) == (TRACE, "shop", "Open today?", "Yes.")
+    assert event["retrieved_documents"] == [{"id": "d", "text": "Open."}]
+    assert reading.rejected == []
+
+
+def test_a_trace_may_be_spread_over_files_beside_events_of_other_forms(tmp_path: Path) -> None:
+    bodies = (as_protobuf(ROOT), json.dumps(NATIVE).encode(), as_protobuf(RETRIEVER, MODEL))
+    files = [tmp_path / str(number) for number in range(len(bodies))]
+    for file, body in zip(files, bodies, strict=True):
+        file.write_bytes(body)
+    assert [event["id"] for event in decoded(*files).events] == ["q-1", TRACE]
+
+
+def test_what_cannot_be_read_is_told_with_its_place_and_the_rest_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+    file.write_text(f'{json.dumps(NATIVE)}\n\nno json\n{{"question": "x"}}\n')
+    reading = decoded(file)
+    assert len(reading.events) == 1
+    assert [line.split(": ")[0] for line in reading.rejected] == [f"{file}, 3", f"{file}, 4"]
+
+
+def test_a_trace_without_turn_says_why(tmp_path: Path) -> None:
+    file = tmp_path / "spans.pb"
+    file.write_bytes(as_protobuf(ROOT))
+    assert [none.because for none in decoded(file).without_turn] == ["it calls no model"]
+
+
+def test_files_that_cannot_be_read_are_wrong_use(tmp_path: Path) -> None:
+    cut = tmp_path / "cut.gz"
+    cut.write_bytes(gzip.compress(b"{}" * 1000)[:-8])
+    for file in (tmp_path / "missing", tmp_path, cut):
+        with pytest.raises(WrongSettings, match=str(file)):
+            decoded(file)
+    with pytest.raises(WrongSettings, match="unknown dialect"):
+        decoded(cut, dialect="nonsense")
+
+
+def test_the_command_prints_events_alone_on_standard_output(tmp_path: Path) -> None:
+    file = tmp_path / "spans.json"
+    file.write_text(json.dumps(request(ROOT, RETRIEVER, MODEL)))
+    bare = tmp_path / "bare.json"
+    bare.write_text(json.dumps(request({**MODEL, "traceId": "c" * 32, "attributes": MODEL["attributes"][:1]})))  # type: ignore[index]
+    result = CliRunner().invoke(app, ["decode", str(file), str(bare), "--json"])
+    events = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.exit_code == 0
+    assert [event.get("unscored") for event in events] == [None, "content_not_captured"]
+    assert events[1]["question"] is events[1]["answer"] is None
+    assert "2 interactions, 1 of them without scores" in result.stderr
+
+
+def test_the_command_shows_people_what_was_read_and_ends_with_1_if_a_line_was_rejected(tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+    file.write_text(f"{json.dumps(request(ROOT, RETRIEVER, MODEL))}\nno json\n")
+    result = CliRunner().invoke(app, ["decode", str(file)])
+    assert result.exit_code == 1
+    assert "Open today?" in result.stdout
+    assert "rejected" in result.stderr
