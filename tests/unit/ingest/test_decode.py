@@ -85,7 +85,7 @@ def test_the_nearest_dialect_says_what_is_missing(event, path):
 
 def test_an_event_of_no_dialect_is_told_what_there_is():
     _, problem = refusal({})
-    assert "native has answer and question" in problem
+    assert "native: answer, question" in problem
     assert "ragas has user_input" in problem
 
 
