@@ -123,12 +123,7 @@ class VerdictQueue:
         return [self._verdict(row, judged.get((row["app"], row["id"]), ()), token) for row in rows]
 
     def _verdict(self, row: Mapping[str, Any], judged: Sequence[Any], token: str) -> VerdictToSend:
-        times = [
-            row["stored_at"],
-            row["revised_at"],
-            row["replaced_at"],
-            *(judgement.judged_at for judgement in judged),
-        ]
+        times = [row["stored_at"], row["revised_at"], row["replaced_at"], *(its.judged_at for its in judged)]
         return VerdictToSend(
             id=row["pending_id"],
             kind=self._kind,
