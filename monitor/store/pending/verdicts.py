@@ -30,8 +30,8 @@ _CLAIM = text("""
     RETURNING id
 """)
 _READ = text("""
-    SELECT a.*, p.id AS pending_id, p.attempts, i.stored_at, i.revised_at AS replaced_at, i.trace_id, i.span_id, i.conversation_id,
-        i.tags ->> 'gen_ai.response.id' AS response_id
+    SELECT a.*, p.id AS pending_id, p.attempts, i.stored_at, i.revised_at AS replaced_at,
+        i.trace_id, i.span_id, i.conversation_id, i.tags ->> 'gen_ai.response.id' AS response_id
     FROM pending p
     JOIN interaction i ON i.app = p.app AND i.id = p.interaction_id AND i.occurred_at = p.occurred_at
     JOIN assessment a ON a.app = i.app AND a.id = i.id AND a.occurred_at = i.occurred_at AND a.live
@@ -123,12 +123,7 @@ class VerdictQueue:
         return [self._verdict(row, judged.get((row["app"], row["id"]), ()), token) for row in rows]
 
     def _verdict(self, row: Mapping[str, Any], judged: Sequence[Any], token: str) -> VerdictToSend:
-        times = [
-            row["stored_at"],
-            row["revised_at"],
-            row["replaced_at"],
-            *(judgement.judged_at for judgement in judged),
-        ]
+        times = [row["stored_at"], row["revised_at"], row["replaced_at"], *(its.judged_at for its in judged)]
         return VerdictToSend(
             id=row["pending_id"],
             kind=self._kind,
