@@ -11,7 +11,7 @@ from threading import Event
 from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
 from monitor.core.message import DeadLetter
-from monitor.core.model import Assessment
+from monitor.core.model import Assessment, Interaction
 from monitor.core.retry import Interrupted, Retry
 from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter, StoredLetter, purge, settle
 
@@ -20,7 +20,7 @@ PATIENCE = 300.0  # seconds of waiting for a database or provider before giving 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retried:
-    """Counts of letters: asked = assessed + duplicate + dead + elsewhere.
+    """Counts of letters: asked = assessed + duplicate + unscored + dead + elsewhere.
 
     `elsewhere`: another process took them meanwhile, or the acknowledgement of our own commit was lost.
     """
@@ -28,17 +28,18 @@ class Retried:
     asked: int = 0
     assessed: int = 0
     duplicate: int = 0
+    unscored: int = 0
     dead: int = 0
 
     @property
     def elsewhere(self) -> int:
         """Letters whose outcome this process does not know."""
-        return self.asked - self.assessed - self.duplicate - self.dead
+        return self.asked - self.assessed - self.duplicate - self.unscored - self.dead
 
     @property
     def vain(self) -> bool:
         """Whether letters are still dead and none was settled."""
-        return self.dead > 0 and not self.assessed and not self.duplicate
+        return self.dead > 0 and not (self.assessed or self.duplicate or self.unscored)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +72,10 @@ def retry(
     def one_page(ids: Sequence[int]) -> None:
         tried = again(lambda: letters.open_letters(ids))
         interactions, invalid, _ = decode(letter.message for letter in tried)
-        assessments = again(lambda: assess(interactions)) if interactions else []
-        alive, dead = _matched(tried, assessments, invalid)
+        scored = [it for it in interactions if it.unscored is None]
+        assessments = iter(again(lambda: assess(scored)) if scored else ())
+        results = [next(assessments) if it.unscored is None else it for it in interactions]
+        alive, dead = _matched(tried, results, invalid)
         counts.update(again(lambda: settle(store, alive, dead, application.now())))
         counts["asked"] += len(ids)
 
@@ -130,10 +133,10 @@ def _pages(application: Application, again: Retry, wanted: LetterFilter, last: i
 
 
 def _matched(
-    tried: Sequence[StoredLetter], assessments: Sequence[Assessment], invalid: Sequence[DeadLetter]
-) -> tuple[list[tuple[StoredLetter, Assessment]], list[tuple[StoredLetter, DeadLetter]]]:
-    """Each letter with its outcome; `assessments` and `invalid` are in the order of the messages."""
+    tried: Sequence[StoredLetter], results: Sequence[Assessment | Interaction], invalid: Sequence[DeadLetter]
+) -> tuple[list[tuple[StoredLetter, Assessment | Interaction]], list[tuple[StoredLetter, DeadLetter]]]:
+    """Each letter with its outcome; `results` and `invalid` are in the order of the messages."""
     why = {id(dead.message): dead for dead in invalid}
     alive = [letter for letter in tried if id(letter.message) not in why]
     dead = [(letter, why[id(letter.message)]) for letter in tried if id(letter.message) in why]
-    return list(zip(alive, assessments, strict=True)), dead
+    return list(zip(alive, results, strict=True)), dead

@@ -145,6 +145,7 @@ def deadletters_retry(
         typer.echo("none of these dead letters is open" if ids else "no open dead letters")
     else:
         line = f"{done.asked} tried = {done.assessed} assessed + {done.duplicate} duplicate + {done.dead} still dead"
+        line += f" + {done.unscored} unscored" if done.unscored else ""
         typer.echo(f"{line} + {done.elsewhere} taken by another process" if done.elsewhere else line)
         if done.dead:
             typer.echo("`monitor deadletters list` shows why")

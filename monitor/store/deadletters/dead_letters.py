@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Engine, RowMapping, func, select
 
 from monitor.core.assessment_json import storable
 from monitor.core.message import DeadLetter, Message, Position
-from monitor.core.model import Assessment
+from monitor.core.model import Assessment, Interaction
 from monitor.store.database import retriable
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import of_topic
@@ -28,7 +28,8 @@ _PURGING = """
     SELECT group_id, topic, partition, settled_at IS NULL FROM dead_letter WHERE id = ANY(%s) ORDER BY id FOR UPDATE
 """
 _MOVE = """
-    UPDATE consumer_offset SET dead = dead - %s, assessed = assessed + %s, duplicate = duplicate + %s
+    UPDATE consumer_offset SET dead = dead - %s, assessed = assessed + %s, duplicate = duplicate + %s,
+        unscored = unscored + %s
     WHERE group_id = %s AND topic = %s AND partition = %s
 """
 _PURGED = "UPDATE consumer_offset SET purged = purged + %s WHERE group_id = %s AND topic = %s AND partition = %s"
@@ -142,14 +143,15 @@ class DeadLetters:
 
 def settle(
     writer: Writer,
-    alive: Sequence[tuple[StoredLetter, Assessment]],
+    alive: Sequence[tuple[StoredLetter, Assessment | Interaction]],
     dead: Sequence[tuple[StoredLetter, DeadLetter]],
     now: datetime,
 ) -> Counter[str]:
-    """Stores the results of a retry in one transaction; returns how many letters are `assessed`, `duplicate` or `dead`.
+    """Stores the results of a retry in one transaction; returns how many letters have which outcome.
 
-    An interaction is stored like a live one, and its letter is settled; a letter that is still dead gets its new
-    problem. Letters that are settled already, or that another process is settling, are in none of the counts.
+    These are `assessed`, `unscored` (for an interaction without an assessment), `duplicate` and `dead`. An interaction
+    is stored like a live one, and its letter is settled; a letter that is still dead gets its new problem. Letters that
+    are settled already, or that another process is settling, are in none of the counts.
 
     Raises:
         Retriable: the database is out of reach for now; a second call settles nothing twice.
@@ -159,15 +161,18 @@ def settle(
         ours = {number for (number,) in connection.execute(_SETTLING, (wanted,))}
         alive = [(letter, _to_store(letter, a)) for letter, a in alive if letter.id in ours]
         lock_ledgers(connection, [_account(letter) for letter, _ in alive])
-        new = set(map(id, writer.keep(connection, [assessment for _, assessment in alive])))
-        outcomes = {letter.id: "assessed" if id(a) in new else "duplicate" for letter, a in alive}
+        assessed = writer.keep(connection, [a for _, a in alive if isinstance(a, Assessment)])
+        unscored = writer.keep_unscored(connection, [it for _, it in alive if isinstance(it, Interaction)])
+        new = {**{id(a): "assessed" for a in assessed}, **{id(it): "unscored" for it in unscored}}
+        outcomes = {letter.id: new.get(id(one), "duplicate") for letter, one in alive}
         moves: dict[Account, Counter[str]] = {_account(letter): Counter() for letter, _ in alive}
         for letter, _ in alive:
             moves[_account(letter)][outcomes[letter.id]] += 1
         counts = Counter(outcomes.values())
         with connection.cursor() as cursor:
             cursor.executemany(
-                _MOVE, [(n.total(), n["assessed"], n["duplicate"], *account) for account, n in moves.items()]
+                _MOVE,
+                [(n.total(), n["assessed"], n["duplicate"], n["unscored"], *account) for account, n in moves.items()],
             )
             for outcome in counts:
                 cursor.execute(_SETTLED, (now, outcome, [number for number, o in outcomes.items() if o == outcome]))
@@ -199,11 +204,13 @@ def _account(letter: StoredLetter) -> Account:
     return letter.group, letter.message.position.topic, letter.message.position.partition
 
 
-def _to_store(letter: StoredLetter, assessment: Assessment) -> Assessment:
-    """The assessment to store: without a position where no ledger counts the letter."""
+def _to_store(letter: StoredLetter, alive: Assessment | Interaction) -> Assessment | Interaction:
+    """What to store: without a position where no ledger counts the letter."""
     if letter.group != NO_GROUP:
-        return assessment
-    return replace(assessment, interaction=replace(assessment.interaction, position=None))
+        return alive
+    if isinstance(alive, Interaction):
+        return replace(alive, position=None)
+    return replace(alive, interaction=replace(alive.interaction, position=None))
 
 
 def _letter(row: RowMapping) -> StoredLetter:
