@@ -85,5 +85,5 @@ def test_commands_say_why_there_is_no_verdict():
     assert explained.exit_code == 1
     assert "this turn ended with a failed model call" in explained.output
     pending = CliRunner().invoke(commands, ["pending"])
-    said = "3 turns cannot be scored, and wait for nothing: 2 carry no document text, 1 ended with a failed model call"
-    assert said in " ".join(pending.output.split())
+    why = "they carry no document text (2), ended with a failed model call (1)"
+    assert f"3 turns cannot be scored and wait for nothing; {why}" in " ".join(pending.output.split())
