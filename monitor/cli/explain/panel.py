@@ -114,7 +114,7 @@ def _conclusion(row: Mapping[str, Any]) -> Table:
     table.add_row("next", Text(advice(row), style="bold"))
     if row.get("earlier"):
         before, when = _dashed(row["earlier"]["verdict"]), row["revised_at"]
-        table.add_row("revised", Text(f"{before} until {when:%Y-%m-%d %H:%M} UTC, when {revised_by(row)} answered"))
+        table.add_row("revised", Text(f"{before} until {when:%Y-%m-%d %H:%M} UTC, when {revised_by(row)}"))
     if row.get("marks"):
         table.add_row("marks", Text("; ".join(_MARKS.get(mark, mark) for mark in row["marks"])))
     return table
