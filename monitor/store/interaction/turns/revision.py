@@ -20,12 +20,12 @@ from monitor.store.audit_queue import Kind
 from monitor.store.audit_rows import SECRET, Key, as_jsonb, read_rows, record_digest, row_record, stored_row
 from monitor.store.database import copy_rows
 from monitor.store.interaction.follow_ups import enqueue
-from monitor.store.interaction.rollup import counted_row
 from monitor.store.interaction.rows import (
     ASSESSMENT_COLUMNS,
     INTERACTION_COLUMNS,
     as_earlier,
     assessment_row,
+    counted_row,
     interaction_of,
     interaction_row,
 )
