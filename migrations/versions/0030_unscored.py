@@ -16,7 +16,7 @@ depends_on = None
 def upgrade() -> None:
     op.execute("""
         ALTER TABLE interaction
-            ADD COLUMN unscored text, ADD COLUMN revised_at timestamptz, ADD COLUMN revised_offset bigint
+            ADD COLUMN unscored text, ADD COLUMN replaced_at timestamptz, ADD COLUMN replaced_offset bigint
     """)
     op.execute("CREATE INDEX interaction_unscored ON interaction (occurred_at, app, id) WHERE unscored IS NOT NULL")
     op.execute("ALTER TABLE consumer_offset ADD COLUMN unscored bigint NOT NULL DEFAULT 0")
@@ -36,4 +36,4 @@ def downgrade() -> None:
     op.execute("DROP TABLE unscored_minute")
     op.execute("ALTER TABLE consumer_offset DROP COLUMN unscored")
     op.execute("DROP INDEX interaction_unscored")
-    op.execute("ALTER TABLE interaction DROP COLUMN revised_offset, DROP COLUMN revised_at, DROP COLUMN unscored")
+    op.execute("ALTER TABLE interaction DROP COLUMN replaced_offset, DROP COLUMN replaced_at, DROP COLUMN unscored")

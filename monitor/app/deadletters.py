@@ -11,7 +11,7 @@ from threading import Event
 from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
 from monitor.core.message import DeadLetter
-from monitor.core.model import Assessment
+from monitor.core.model import Assessment, Interaction
 from monitor.core.retry import Interrupted, Retry
 from monitor.core.trace import Collected
 from monitor.ingest.decode import Decoded
@@ -23,7 +23,7 @@ PATIENCE = 300.0  # seconds of waiting for a database or provider before giving 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retried:
-    """Counts of letters: asked = assessed + duplicate + collected + dead + elsewhere.
+    """Counts of letters: asked = assessed + duplicate + unscored + collected + dead + elsewhere.
 
     `collected` ones hold spans or several turns, which are stored by themselves. `elsewhere`: another process took them
     meanwhile, or the acknowledgement of our own commit was lost.
@@ -33,17 +33,18 @@ class Retried:
     assessed: int = 0
     duplicate: int = 0
     collected: int = 0
+    unscored: int = 0
     dead: int = 0
 
     @property
     def elsewhere(self) -> int:
         """Letters whose outcome this process does not know."""
-        return self.asked - self.assessed - self.duplicate - self.collected - self.dead
+        return self.asked - self.assessed - self.duplicate - self.unscored - self.collected - self.dead
 
     @property
     def vain(self) -> bool:
         """Whether letters are still dead and none was settled."""
-        return self.dead > 0 and not (self.assessed or self.duplicate or self.collected)
+        return self.dead > 0 and not (self.assessed or self.duplicate or self.unscored or self.collected)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +83,10 @@ def retry(
     def one_page(ids: Sequence[int]) -> None:
         tried = again(lambda: letters.open_letters(ids))
         decoded = decode(letter.message for letter in tried)
-        assessments = again(lambda: assess(decoded.interactions)) if decoded.interactions else []
-        alive, dead, held = _matched(tried, assessments, decoded)
+        scored = [it for it in decoded.interactions if it.unscored is None]
+        assessments = iter(again(lambda: assess(scored)) if scored else ())
+        results = [next(assessments) if it.unscored is None else it for it in decoded.interactions]
+        alive, dead, held = _matched(tried, results, decoded)
         counts.update(again(lambda: settle(store, alive, dead, application.now(), held=held)))
         counts["asked"] += len(ids)
 
@@ -141,15 +144,17 @@ def _pages(application: Application, again: Retry, wanted: LetterFilter, last: i
 
 
 def _matched(
-    tried: Sequence[StoredLetter], assessments: Sequence[Assessment], decoded: Decoded
+    tried: Sequence[StoredLetter], results: Sequence[Assessment | Interaction], decoded: Decoded
 ) -> tuple[
-    list[tuple[StoredLetter, Assessment]], list[tuple[StoredLetter, DeadLetter]], list[tuple[StoredLetter, Collected]]
+    list[tuple[StoredLetter, Assessment | Interaction]],
+    list[tuple[StoredLetter, DeadLetter]],
+    list[tuple[StoredLetter, Collected]],
 ]:
-    """Each letter with its outcome; assessments are in the order of the messages."""
+    """Each letter with its outcome; `results` are those of the interactions, in the order of the messages."""
     why = {id(dead.message): dead for dead in decoded.dead_letters}
     holds = {one.position: one for one in decoded.collected}
     dead = [(letter, why[id(letter.message)]) for letter in tried if id(letter.message) in why]
     others = [letter for letter in tried if id(letter.message) not in why]
     held = [(letter, holds[letter.message.position]) for letter in others if letter.message.position in holds]
     alive = [letter for letter in others if letter.message.position not in holds]
-    return list(zip(alive, assessments, strict=True)), dead, held
+    return list(zip(alive, results, strict=True)), dead, held

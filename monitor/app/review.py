@@ -151,7 +151,7 @@ def label(reviews: Reviews, wishes: Sequence[Wish], *, now: datetime) -> Labelle
         elif len(found) > 1:
             faults.append(f"{wish.name}: is ambiguous; give app and id in a line of --file")
         else:
-            faults.append(f"{wish.name}: is stored but not assessed yet; see `monitor pending`")
+            faults.append(f"{wish.name}: is stored but not assessed yet; `monitor explain` says why")
     refuse(faults)
     stored = reviews.keep(labels, now)
     at_random = sum(given.standing.drawn is Drawn.RANDOM for given in labels)

@@ -217,11 +217,12 @@ def judge_words(row: Mapping[str, Any]) -> str | None:
 
 
 def revised_by(row: Mapping[str, Any]) -> str:
-    """Whose answer revised the assessment last."""
+    """What happened when the assessment was revised last, such as `the judge answered`."""
+    if row.get("replaced_at") is not None and row["replaced_at"] == row["revised_at"]:
+        return "more of its trace arrived"
     told = row["evidence"].get("judge")
-    return (
-        "the judge" if told is not None and told != row["earlier"].get("evidence", {}).get("judge") else "the sidecar"
-    )
+    judged = told is not None and told != row["earlier"].get("evidence", {}).get("judge")
+    return "the judge answered" if judged else "the sidecar answered"
 
 
 def moved(row: Mapping[str, Any], profile: Profile | None) -> list[Moved]:

@@ -41,7 +41,7 @@ INTERACTION_PERSONAL = (
 # Of tags that redaction changed; in a record only where there are some, so that other records stay as they were.
 INTERACTION_DIGESTS = ("tag_digests",)
 # In a record only where there is one, so that other records stay as they were.
-INTERACTION_OPTIONAL = ("unscored", "revised_at", "revised_offset", "cost")
+INTERACTION_OPTIONAL = ("unscored", "replaced_at", "replaced_offset", "cost")
 # Names a place in somebody else's system, for sending verdicts there, and says nothing about the answer.
 INTERACTION_LEFT_OUT = ("span_id",)
 ASSESSMENT_REAL = ("p_grounded", "p_refusal", "p_self_generated", "sdq", "sdrd", "sda", "qrd", "qa")
@@ -63,7 +63,7 @@ JUDGEMENT_PERSONAL = ("parts", "reason")
 
 # The columns that identify a row among those of its kind and interaction. A field occurs in one kind only.
 _IDENTIFIED_BY = {
-    **dict.fromkeys((*INTERACTION_PERSONAL, *INTERACTION_DIGESTS), (INTERACTION, ())),  # `revised_at` too, if it was
+    **dict.fromkeys((*INTERACTION_PERSONAL, *INTERACTION_DIGESTS), (INTERACTION, ())),  # `replaced_at` too, if it was
     **dict.fromkeys(ASSESSMENT_PERSONAL, (ASSESSMENT, ("profile_hash", "revised_at"))),
     **dict.fromkeys(JUDGEMENT_PERSONAL, (JUDGEMENT, ("metric", "model", "prompt_hash", "judged_at"))),
 }
@@ -203,9 +203,9 @@ def _in_version(value: Any, version: int) -> Json:
 def _scope(row: Row, field: str) -> str:
     """The prefix of field names from which the keys of a row are made."""
     kind, columns = _IDENTIFIED_BY[field]
-    if not columns and row.get("revised_at") is None:
+    if not columns and row.get("replaced_at") is None:
         return f'["{kind}"]'
-    return canonical([kind, *(portable(row[name]) for name in columns or ("revised_at",))]).decode()
+    return canonical([kind, *(portable(row[name]) for name in columns or ("replaced_at",))]).decode()
 
 
 def _beyond(value: int) -> Json:

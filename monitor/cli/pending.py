@@ -47,8 +47,8 @@ def summary(context: typer.Context, *, as_json: AsJson = False) -> None:
     console = Console(highlight=False)
     console.print(_counts(counts, now) if counts else "nothing is pending")
     if unscored:
-        why = ", ".join(f"{number:,} {UNSCORED_WORDS[reason]}" for reason, number in unscored.items())
-        console.print(f"{plural(sum(unscored.values()), 'turn')} cannot be scored, and wait for nothing: {why}")
+        why = ", ".join(f"{UNSCORED_WORDS[reason]} ({number:,})" for reason, number in unscored.items())
+        console.print(f"{plural(sum(unscored.values()), 'turn')} cannot be scored and wait for nothing; they {why}")
     if used:
         console.print(_used(used))
 

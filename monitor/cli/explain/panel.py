@@ -121,7 +121,7 @@ def _conclusion(row: Mapping[str, Any], trace_url: str | None) -> Table:
         table.add_row("trace", Text(readable(trace_url)))
     if row.get("earlier"):
         before, when = _dashed(row["earlier"]["verdict"]), row["revised_at"]
-        table.add_row("revised", Text(f"{before} until {when:%Y-%m-%d %H:%M} UTC, when {revised_by(row)} answered"))
+        table.add_row("revised", Text(f"{before} until {when:%Y-%m-%d %H:%M} UTC, when {revised_by(row)}"))
     if row.get("marks"):
         table.add_row("marks", Text("; ".join(_MARKS.get(mark, mark) for mark in row["marks"])))
     return table

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Engine, RowMapping, func, select
 
 from monitor.core.assessment_json import storable
 from monitor.core.message import DeadLetter, Message, Position, Skip
-from monitor.core.model import Assessment
+from monitor.core.model import Assessment, Interaction
 from monitor.core.trace import Collected
 from monitor.store.database import retriable
 from monitor.store.interaction.writer import Writer
@@ -30,7 +30,7 @@ _PURGING = """
 """
 _MOVE = """
     UPDATE consumer_offset SET dead = dead - %s, assessed = assessed + %s, duplicate = duplicate + %s,
-        received = received - %s, collected = collected + %s
+        unscored = unscored + %s, received = received - %s, collected = collected + %s
     WHERE group_id = %s AND topic = %s AND partition = %s
 """
 _PURGED = "UPDATE consumer_offset SET purged = purged + %s WHERE group_id = %s AND topic = %s AND partition = %s"
@@ -144,18 +144,18 @@ class DeadLetters:
 
 def settle(
     writer: Writer,
-    alive: Sequence[tuple[StoredLetter, Assessment]],
+    alive: Sequence[tuple[StoredLetter, Assessment | Interaction]],
     dead: Sequence[tuple[StoredLetter, DeadLetter]],
     now: datetime,
     *,
     held: Sequence[tuple[StoredLetter, Collected]] = (),
 ) -> Counter[str]:
-    """Stores the results of a retry in one transaction; `held` letters hold spans or several turns.
+    """Stores the results of a retry in one transaction; returns how many letters have which outcome.
 
-    Returns how many letters are `assessed`, `duplicate`, `collected` or `dead`. An interaction is stored like a live
-    one, and its letter is settled; so is a `held` one, and then its message counts as skipped.
-    A letter that is still dead gets its new problem. Letters that are settled already, or that another process is
-    settling, are in none of the counts.
+    These are `assessed`, `unscored` (for an interaction without an assessment), `duplicate`, `collected` (for the `held`
+    letters, which hold spans or several turns, and count as skipped from then on) and `dead`. An interaction is stored
+    like a live one, and its letter is settled; a letter that is still dead gets its new problem. Letters that are
+    settled already, or that another process is settling, are in none of the counts.
 
     Raises:
         Retriable: the database is out of reach for now; a second call settles nothing twice.
@@ -166,8 +166,10 @@ def settle(
         alive = [(letter, _to_store(letter, a)) for letter, a in alive if letter.id in ours]
         held = [(letter, collected) for letter, collected in held if letter.id in ours]
         lock_ledgers(connection, [_account(letter) for letter, _ in (*alive, *held)])
-        new = set(map(id, writer.keep(connection, [assessment for _, assessment in alive])))
-        outcomes = {letter.id: "assessed" if id(a) in new else "duplicate" for letter, a in alive}
+        assessed = writer.keep(connection, [a for _, a in alive if isinstance(a, Assessment)])
+        unscored = writer.keep_unscored(connection, [it for _, it in alive if isinstance(it, Interaction)])
+        new = {**{id(a): "assessed" for a in assessed}, **{id(it): "unscored" for it in unscored}}
+        outcomes = {letter.id: new.get(id(one), "duplicate") for letter, one in alive}
         outcomes |= {letter.id: Skip.COLLECTED.value for letter, _ in held}
         moves: dict[Account, Counter[str]] = {_account(letter): Counter() for letter, _ in (*alive, *held)}
         for letter, _ in (*alive, *held):
@@ -177,8 +179,12 @@ def settle(
             cursor.executemany(
                 _MOVE,
                 [
-                    (n.total(), n["assessed"], n["duplicate"], n["collected"], n["collected"], *account)
-                    for account, n in moves.items()
+                    (
+                        n.total(),
+                        *(n[name] for name in ("assessed", "duplicate", "unscored", "collected", "collected")),
+                        *at,
+                    )
+                    for at, n in moves.items()
                 ],
             )
             for name in counts:
@@ -212,11 +218,13 @@ def _account(letter: StoredLetter) -> Account:
     return letter.group, letter.message.position.topic, letter.message.position.partition
 
 
-def _to_store(letter: StoredLetter, assessment: Assessment) -> Assessment:
-    """The assessment to store: without a position where no ledger counts the letter."""
+def _to_store(letter: StoredLetter, alive: Assessment | Interaction) -> Assessment | Interaction:
+    """What to store: without a position where no ledger counts the letter."""
     if letter.group != NO_GROUP:
-        return assessment
-    return replace(assessment, interaction=replace(assessment.interaction, position=None))
+        return alive
+    if isinstance(alive, Interaction):
+        return replace(alive, position=None)
+    return replace(alive, interaction=replace(alive.interaction, position=None))
 
 
 def _letter(row: RowMapping) -> StoredLetter:

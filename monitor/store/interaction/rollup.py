@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import eq
@@ -45,17 +45,6 @@ class CountedAssessment:
     reasons: Sequence[Reason]
     metrics: Metrics
     heard: int = 0
-
-
-def counted_row(it: Interaction, row: Mapping[str, Any]) -> CountedAssessment:
-    """What the rollup counts of a row of `assessment`."""
-    return CountedAssessment(
-        interaction=it,
-        verdict=Verdict(row["verdict"]),
-        reasons=[Reason(reason) for reason in row["reasons"]],
-        metrics=Metrics(**{name: row[name] for name in METRICS}),
-        heard=row["evidence"].get("judge", {}).get("turned", 0),
-    )
 
 
 class Minute:

@@ -15,11 +15,14 @@ from monitor.core.model import (
     Interaction,
     Mark,
     Metrics,
+    Reason,
     Scores,
     SupportingDocument,
     TokenUsage,
     Unscored,
+    Verdict,
 )
+from monitor.store.interaction.rollup import CountedAssessment
 from monitor.store.tables.interactions import METRICS
 
 _FLOAT4 = struct.Struct("<f")
@@ -183,6 +186,17 @@ def as_earlier(row: Mapping[str, Any]) -> str:
     if row["revised_at"] is not None:
         kept |= {"revised_at": row["revised_at"].astimezone(UTC).isoformat(), "earlier": row["earlier"]}
     return encode(kept)
+
+
+def counted_row(it: Interaction, row: Mapping[str, Any]) -> CountedAssessment:
+    """What the rollup counts of a row of `assessment`."""
+    return CountedAssessment(
+        interaction=it,
+        verdict=Verdict(row["verdict"]),
+        reasons=[Reason(reason) for reason in row["reasons"]],
+        metrics=Metrics(**{name: row[name] for name in METRICS}),
+        heard=row["evidence"].get("judge", {}).get("turned", 0),
+    )
 
 
 def _document(d: Document) -> dict[str, object]:

@@ -178,8 +178,7 @@ class Writer(Store):
                 new = self.keep(connection, batch.assessments)
                 pending = self._keep_unassessed(connection, batch.pending)
                 enqueue(connection, self.group, self._now(), [(Work.ASSESS, interaction) for interaction in pending])
-                unscored = self._keep_unassessed(connection, batch.unscored)
-                self.recount_unscored(connection, before=(), after=unscored)
+                unscored = self.keep_unscored(connection, batch.unscored)
                 buried = bury(connection, self.group, batch.dead_letters)
             settled = [*(a.interaction for a in new), *pending, *unscored]
             known = others(interactions, settled)
@@ -285,6 +284,12 @@ class Writer(Store):
     ) -> None:
         """Puts `after` into the rollup in place of `before`."""
         write_rollup(connection, after, self._labels, instead_of=before)
+
+    def keep_unscored(self, connection: psycopg.Connection, turns: Sequence[Interaction]) -> list[Interaction]:
+        """Stores the unscored turns that are new, counts them, and returns them."""
+        kept = self._keep_unassessed(connection, turns)
+        self.recount_unscored(connection, before=(), after=kept)
+        return kept
 
     def recount_unscored(
         self, connection: psycopg.Connection, before: Sequence[Interaction], after: Sequence[Interaction]

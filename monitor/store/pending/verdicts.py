@@ -30,7 +30,7 @@ _CLAIM = text("""
     RETURNING id
 """)
 _READ = text("""
-    SELECT a.*, p.id AS pending_id, p.attempts, i.stored_at, i.revised_at AS replaced_at,
+    SELECT a.*, p.id AS pending_id, p.attempts, i.stored_at, i.replaced_at,
         i.trace_id, i.span_id, i.conversation_id, i.tags ->> 'gen_ai.response.id' AS response_id
     FROM pending p
     JOIN interaction i ON i.app = p.app AND i.id = p.interaction_id AND i.occurred_at = p.occurred_at

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from monitor.core.model import Interaction
 from monitor.store.audit_queue import Kind
 from monitor.store.audit_rows import SECRET, Key, read_rows, record_digest, row_record
-from monitor.store.interaction.rollup import counted_row
+from monitor.store.interaction.rows import counted_row
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.hearing import Hearing, Live, hear, stored_words
 from monitor.store.rescore.answers import RescoreKey

@@ -87,8 +87,8 @@ interaction = Table(
     Column("source_offset", BigInteger),
     Column("tag_digests", ARRAY(Text)),  # of tags that redaction changed; null: of none
     Column("unscored", Text),  # why it has no scores; null: it is scored, or will be
-    Column("revised_at", _time),  # when another message last replaced its content; null: never
-    Column("revised_offset", BigInteger),  # of that message, where it came in the partition of the first
+    Column("replaced_at", _time),  # when another message last replaced its content; null: never
+    Column("replaced_offset", BigInteger),  # of that message, where it came in the partition of the first
     Column("cost", Double),  # by the prices when it was stored; null: unknown
     Column("span_id", Text),  # where in its trace verdicts are sent to; not sealed
     Index("interaction_by_time", "occurred_at"),

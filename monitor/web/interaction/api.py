@@ -146,7 +146,7 @@ class InteractionDetail(ApiResponse):
     marks: list[str]
     clear: bool = Field(description="whether personal data is shown in clear")
     unscored: str | None = Field(description="why it has no scores; null: it has")
-    revised_at: datetime | None = Field(description="when more of its trace replaced what was stored first")
+    replaced_at: datetime | None = Field(description="when more of its trace replaced what was stored first")
     assessment: Assessment | None = Field(description="null exactly where it is `unscored`")
     other_assessments: list[Assessment]
     judgements: list[Judgement]

@@ -43,6 +43,7 @@ from monitor.web.interaction.usage_figures import counted_usage
 
 router = APIRouter()
 _ALERTS = 20
+_SHOWN_SHARE = 0.01  # of an app's turns, from which the overview says that they cannot be scored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,11 @@ def overview(
         start=start,
         whole=whole,
         by_app=groups(lambda name: (name[0], name[2])),
-        unscored=unscored_shares(application.engine, start, drawn_to, scored, app=app or None),
+        unscored=[
+            its
+            for its in unscored_shares(application.engine, start, drawn_to, scored, app=app or None)
+            if its.share >= _SHOWN_SHARE
+        ],
         unscored_words=UNSCORED_WORDS,
         unscored_advice=UNSCORED_ADVICE,
         guide=UNSCORED_PAGE,

@@ -40,8 +40,8 @@ def an_interaction_row(**over):
         "cost": 0.0042,
         "tag_digests": ["a1f4c39b00d2e57788aa31c4095fe6d2"],
         "unscored": None,
-        "revised_at": None,
-        "revised_offset": None,
+        "replaced_at": None,
+        "replaced_offset": None,
     }
     return known | over
 

@@ -108,6 +108,7 @@ def test_coverage_and_the_ledger(report, rows, now):
     expected = {
         "assessed": share(len(now), len(now) + pending),
         "pending": pending,
+        "unscored": [],
         "received": received,
         "dead": share(dead, received),
         "sources": [{"source": source, "received": n, "dead": k} for source, n, k in arrived],
@@ -123,6 +124,7 @@ def test_coverage_and_the_ledger(report, rows, now):
         "duplicate": 1,
         "dead": open_,
         "pending": 0,
+        "unscored": 0,
         "balanced": True,
         "read_once": [{"source": "other", "received": 50, "dead": 2}],
         "partitions": 1,

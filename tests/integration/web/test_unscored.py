@@ -6,9 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from monitor.cli.app import app as commands
-from monitor.core.model import Document, Unscored
+from monitor.core.model import Document, Unscored, Verdict
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_WORDS
-from tests.factories.answers import a_batch, an_assessment, an_interaction, at
+from tests.factories.answers import NOON, a_batch, an_assessment, an_interaction, at
 
 NO_TEXT, FAILED = Unscored.NO_DOCUMENT_TEXT, Unscored.CALL_FAILED
 
@@ -75,7 +75,7 @@ def test_the_api_lists_them_and_gives_one(viewer):
     assert (last["id"], last["words"]) == ("u-2", "ended with a failed model call")
     assert viewer.get("/api/v1/unscored?reason=nothing").status_code == 422
     one = viewer.get("/api/v1/interactions/shop/u-0").json()
-    assert (one["unscored"], one["assessment"], one["revised_at"]) == ("no_document_text", None, None)
+    assert (one["unscored"], one["assessment"], one["replaced_at"]) == ("no_document_text", None, None)
     assert one["retrieved_documents"] == [{"id": "kb-3", "text": "", "score": 0.75}]
 
 
@@ -85,5 +85,14 @@ def test_commands_say_why_there_is_no_verdict():
     assert explained.exit_code == 1
     assert "this turn ended with a failed model call" in explained.output
     pending = CliRunner().invoke(commands, ["pending"])
-    said = "3 turns cannot be scored, and wait for nothing: 2 carry no document text, 1 ended with a failed model call"
-    assert said in " ".join(pending.output.split())
+    why = "they carry no document text (2), ended with a failed model call (1)"
+    assert f"3 turns cannot be scored and wait for nothing; {why}" in " ".join(pending.output.split())
+
+
+def test_a_revised_answer_says_what_its_verdict_was_and_why_it_changed(writer, viewer):
+    later = an_assessment(id="a-0", app="shop", answer="Never.", verdict=Verdict.REFUSAL, revises=True)
+    writer.write(a_batch(later))
+    text = viewer.get("/interactions/shop/a-0").text
+    assert "when more of its trace arrived." in text
+    one = viewer.get("/api/v1/interactions/shop/a-0").json()
+    assert (one["answer"], one["unscored"], one["replaced_at"][:19]) == ("Never.", None, f"{NOON:%Y-%m-%dT%H:%M:%S}")

@@ -28,6 +28,7 @@ from monitor.assess.explain import (
 )
 from monitor.assess.score.features import FEATURES
 from monitor.core.model import Reason
+from tests.factories.answers import NOON
 from tests.factories.assess.explained_rows import ANSWER, DOCUMENTS, EVIDENCE, ROW, pair, place
 from tests.factories.assess.interactions import profile
 
@@ -340,6 +341,8 @@ def test_the_judges_word_is_told_with_the_probability_without_it():
 
 def test_whose_answer_revised_it_last_is_told():
     row = {**ROW, "evidence": {**EVIDENCE, "judge": HEARD}}
-    assert revised_by({**row, "earlier": {"evidence": EVIDENCE}}) == "the judge"
-    assert revised_by({**row, "earlier": {"evidence": {"judge": HEARD}}}) == "the sidecar"
-    assert revised_by({**ROW, "earlier": {"verdict": "grounded"}}) == "the sidecar"  # its texts were erased
+    assert revised_by({**row, "earlier": {"evidence": EVIDENCE}}) == "the judge answered"
+    assert revised_by({**row, "earlier": {"evidence": {"judge": HEARD}}}) == "the sidecar answered"
+    assert revised_by({**ROW, "earlier": {"verdict": "grounded"}}) == "the sidecar answered"  # its texts were erased
+    at = {"revised_at": NOON, "replaced_at": NOON, "earlier": {"verdict": "grounded"}}
+    assert revised_by({**ROW, **at}) == "more of its trace arrived"

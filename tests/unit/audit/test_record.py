@@ -30,7 +30,7 @@ from tests.factories.answers import NOON, at
 from tests.factories.audit.rows import SECRET, a_judgement_row, an_assessment_row, an_interaction_row
 
 PERSONAL = (*record.INTERACTION_PERSONAL, *record.INTERACTION_DIGESTS)
-REVISED = {"unscored": "no_retrieval", "revised_at": NOON, "revised_offset": 9}
+REVISED = {"unscored": "no_retrieval", "replaced_at": NOON, "replaced_offset": 9}
 ROWS = {
     interaction_record: (partial(an_interaction_row, **REVISED), tables.interaction, PERSONAL),
     assessment_record: (an_assessment_row, tables.assessment, record.ASSESSMENT_PERSONAL),
@@ -136,7 +136,7 @@ def test_nothing_is_told_of_what_is_absent():
 
 def test_two_rows_of_one_interaction_share_no_key():
     rows = [
-        *(an_interaction_row(**over) for over in ({}, {"revised_at": NOON}, {"revised_at": at(1)})),
+        *(an_interaction_row(**over) for over in ({}, {"replaced_at": NOON}, {"replaced_at": at(1)})),
         *(an_assessment_row(**over) for over in ({}, {"profile_hash": "f"}, {"revised_at": datetime.now(UTC)})),
         *(a_judgement_row(**over) for over in ({}, {"metric": "correctness"}, {"prompt_hash": "0"}, {"model": "m"})),
     ]

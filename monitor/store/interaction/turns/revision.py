@@ -20,12 +20,12 @@ from monitor.store.audit_queue import Kind
 from monitor.store.audit_rows import SECRET, Key, as_jsonb, read_rows, record_digest, row_record, stored_row
 from monitor.store.database import copy_rows
 from monitor.store.interaction.follow_ups import enqueue
-from monitor.store.interaction.rollup import counted_row
 from monitor.store.interaction.rows import (
     ASSESSMENT_COLUMNS,
     INTERACTION_COLUMNS,
     as_earlier,
     assessment_row,
+    counted_row,
     interaction_of,
     interaction_row,
 )
@@ -60,7 +60,7 @@ _FORGET = """
     WHERE p.app = w.app AND p.interaction_id = w.id
 """
 _UPDATE_TEMPLATE = """
-    UPDATE interaction SET {values}, revised_at = %s, revised_offset = %s
+    UPDATE interaction SET {values}, replaced_at = %s, replaced_offset = %s
     WHERE app = %s AND id = %s AND occurred_at = %s
 """
 _UPDATE = _UPDATE_TEMPLATE.format(values=", ".join(f"{name} = %s" for name in _CHANGED))
@@ -180,7 +180,7 @@ def _revision(it: Interaction, assessment: Assessment | None, stood: _Stood) -> 
     offset = None
     if before.position is not None and it.position is not None and _partition(it) == _partition(before):
         offset = it.position.offset
-        if offset <= max(before.position.offset, stood.row["revised_offset"] or 0):
+        if offset <= max(before.position.offset, stood.row["replaced_offset"] or 0):
             return None
     marks = (it.marks - _OF_TIME) | (before.marks & _OF_TIME)
     it = replace(it, occurred_at=before.occurred_at, position=before.position, marks=marks)
@@ -215,7 +215,7 @@ def _store(connection: psycopg.Connection, revisions: Sequence[_Revision], now: 
 def _sealed(r: _Revision, now: datetime) -> dict[str, Any]:
     """The row of `interaction` as it will be read."""
     row = stored_row(Kind.INTERACTION, INTERACTION_COLUMNS, interaction_row(r.interaction, r.stood.row["stored_at"]))
-    return {**row, "revised_at": now, "revised_offset": r.offset}
+    return {**row, "replaced_at": now, "replaced_offset": r.offset}
 
 
 def _digests(kind: Kind, revisions: Iterable[_Revision]) -> dict[Key, str]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Barrier, BrokenBarrierError
 
 import pytest
 
 from monitor.core.errors import Retriable
 from monitor.core.message import Skip
+from monitor.core.model import Unscored
 from monitor.ingest.decode import Decoder
 from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter, purge, settle
 from monitor.store.interaction.writer import Writer
-from tests.factories.answers import NOON, a_batch, a_message, clock
+from tests.factories.answers import NOON, a_batch, a_message, an_interaction, clock
 from tests.rig.store.dead_letters import (
     STRICT,
     TODAY,
@@ -203,3 +205,16 @@ def test_a_reader_a_retry_and_a_purge_at_once_do_not_wait_in_a_circle(database, 
     ledger = in_balance(engine)
     assert {row["received"] for row in ledger.values()} == {rounds * each}
     assert rows("SELECT count(*) FROM interaction") == rows("SELECT sum(total)::bigint FROM verdict_minute")
+
+
+def test_a_letter_that_turns_out_to_be_an_unscored_turn_is_counted_as_that(writer, letters, engine, rows):
+    consume(writer, [mendable("1"), mendable("1")])
+    turn = an_interaction(id="1", unscored=Unscored.NO_RETRIEVAL)
+    alive = [
+        (letter, replace(turn, position=letter.message.position)) for letter in letters.open_letters(ids_of(letters))
+    ]
+    assert settle(writer, alive, [], NOON) == {"unscored": 1, "duplicate": 1, "dead": 0}
+    ledger = in_balance(engine)["monitor", TOPIC, 0]
+    assert (ledger["received"], ledger["unscored"], ledger["duplicate"]) == (2, 1, 1)
+    assert rows("SELECT outcome FROM dead_letter ORDER BY position") == [("unscored",), ("duplicate",)]
+    assert rows("SELECT reason, turns FROM unscored_minute") == [("no_retrieval", 1)]

@@ -22,7 +22,9 @@ from tests.rig.store.keys import KEY, QUEUE_KEY
 from tests.rig.store.pending_work import Reader, assessed, claim
 
 OUTCOMES = ("assessed", "pending", "unscored")
-STORED = "SELECT question, answer, model, unscored, revised_at IS NOT NULL, occurred_at, source_offset FROM interaction"
+STORED = (
+    "SELECT question, answer, model, unscored, replaced_at IS NOT NULL, occurred_at, source_offset FROM interaction"
+)
 COUNTED = """
     SELECT (SELECT coalesce(sum(total), 0)::int FROM verdict_minute),
         (SELECT coalesce(sum(total), 0)::int FROM verdict_hour),
@@ -205,9 +207,9 @@ def test_labels_stay_with_a_revised_turn(inbox, trail, rows):
     [
         "UPDATE interaction SET answer = 'forged'",
         "UPDATE interaction SET unscored = 'no_retrieval'",
-        "UPDATE interaction SET unscored = NULL, revised_at = NULL, revised_offset = NULL",
-        "UPDATE interaction SET revised_at = revised_at + interval '1 s'",
-        "UPDATE interaction SET revised_offset = 7",
+        "UPDATE interaction SET unscored = NULL, replaced_at = NULL, replaced_offset = NULL",
+        "UPDATE interaction SET replaced_at = replaced_at + interval '1 s'",
+        "UPDATE interaction SET replaced_offset = 7",
     ],
 )
 @pytest.mark.parametrize("revised", [False, True])

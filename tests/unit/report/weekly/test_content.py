@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from monitor.core.latency import LATENCY_BINS, latency_bin
+from monitor.core.model import Unscored
 from monitor.core.usage import Amount, AnswerUsage
 from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.content import canonical, content, differing, digest
@@ -152,6 +153,19 @@ def test_a_week_without_rules_was_not_watched():
     assert "Not watched: no alert rule ran in this week." in lines[0]
     assert "No alert fired on the 3 days on which rules ran." in lines[3]
     assert "No alert fired." in lines[7]
+
+
+def test_turns_that_cannot_be_scored_are_told_with_what_to_switch_on():
+    reasons = {Unscored.NO_RETRIEVAL: 1_000, Unscored.NO_DOCUMENT_TEXT: 3_000}
+    found = content(no_facts(coverage=replace(NO_COVERAGE, unscored=reasons)))
+    assert [(its["reason"], its["turns"]["count"]) for its in found["coverage"]["unscored"]] == [
+        ("no_document_text", 3_000),
+        ("no_retrieval", 1_000),
+    ]
+    text = markdown(found, lambda _app, _id: None)
+    assert "3,000 of 4,000 turns carry no document text, and have no verdict: switch on" in text
+    del found["coverage"]["unscored"], found["ledger"]["unscored"]  # as an earlier release stored it
+    assert "have no verdict" not in markdown(found, lambda _app, _id: None)
 
 
 def test_files_that_were_read_once_are_accounted_for():
