@@ -14,5 +14,6 @@ The map. Imports go down this list, never up; docs/develop/architecture.md walks
     assess     interaction to assessment: `pipeline.py` shows the flow on one screen
     audit      the audit trail: canonical form, Merkle tree, signed notes, verifier
     privacy    masking, redaction, the retention policy
+    client     a chatbot's side: hands over its answers; imports nothing else of the program
     core       nouns, ports, errors, retry, settings, text
 """

@@ -24,7 +24,10 @@ MAX_EXAMPLE_CHARS = 4_000  # receivers show less; an answer of a megabyte would 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """One bad answer with its verdict. `id` is the interaction's; `url` leads to it."""
+    """One bad answer with its verdict. `id` is the interaction's; `url` leads to it, `trace_url` to its trace.
+
+    The trace is in another tool of the team's.
+    """
 
     id: str
     question: str
@@ -32,6 +35,7 @@ class Example:
     verdict: str
     reasons: tuple[str, ...] = ()
     url: str | None = None
+    trace_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from monitor.core.model import Assessment
 from monitor.core.retry import Interrupted, Retry
 from monitor.core.trace import Collected
 from monitor.ingest.decode import Decoded
+from monitor.ingest.mapping import EventMap
 from monitor.store.deadletters.dead_letters import DeadLetters, LetterFilter, StoredLetter, purge, settle
 
 PATIENCE = 300.0  # seconds of waiting for a database or provider before giving up
@@ -54,7 +55,13 @@ class Purged:
 
 
 def retry(
-    application: Application, wanted: LetterFilter, *, app: str | None, dialect: str | None, stop: Event
+    application: Application,
+    wanted: LetterFilter,
+    *,
+    app: str | None,
+    dialect: str | None,
+    event_map: EventMap | None = None,
+    stop: Event,
 ) -> Retried:
     """Decodes and assesses the open letters among `wanted` under the current settings, and stores the outcome.
 
@@ -64,7 +71,7 @@ def retry(
         WrongSettings: an id is not a dead letter, or the dialect is unknown; nothing was tried.
         OutOfReach, Fatal: a service stayed down or refused; committed batches stay.
     """
-    decode = application.decoder(app=app, dialect=dialect).decode_batch
+    decode = application.decoder(app=app, dialect=dialect, event_map=event_map).decode_batch
     application.prepare()
     store, letters = application.store, DeadLetters(application.engine)
     check_known(letters, wanted)

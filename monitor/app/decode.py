@@ -14,6 +14,7 @@ from monitor.core.model import Interaction, Json
 from monitor.core.trace import Collected, LogRecord, Span
 from monitor.ingest.bodies import messages_of_file
 from monitor.ingest.decode import AUTO, Decoder
+from monitor.ingest.mapping import EventMap
 from monitor.ingest.traces.event import native_event
 from monitor.ingest.traces.trace import Trace
 from monitor.ingest.traces.turn import NoTurn, Turn
@@ -31,7 +32,14 @@ class Reading:
     feedback: int = 0
 
 
-def decode_files(files: Sequence[Path], *, dialect: str | None, app: str, now: Callable[[], datetime]) -> Reading:
+def decode_files(
+    files: Sequence[Path],
+    *,
+    dialect: str | None,
+    app: str,
+    event_map: EventMap | None = None,
+    now: Callable[[], datetime],
+) -> Reading:
     """Reads all files as one collection: a trace may be spread over several of them.
 
     Events come in the order of the files, turns of traces after them in the order of their start.
@@ -39,7 +47,7 @@ def decode_files(files: Sequence[Path], *, dialect: str | None, app: str, now: C
     Raises:
         WrongSettings: a file cannot be read, or there is no such dialect.
     """
-    decoder = Decoder(dialect=dialect or AUTO, app=app)
+    decoder = Decoder(dialect=dialect or AUTO, app=app, event_map=event_map)
     reading = Reading()
     spans: dict[str, list[Span]] = {}
     logs: dict[str, list[LogRecord]] = {}

@@ -5,27 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import timedelta
 
 from typing_extensions import override
 
+from monitor.alert.receivers import receivers
 from monitor.alert.rules.file import DEFAULT_RULES, read_rules
 from monitor.alert.rules.version import SHIPPED, name_of
 from monitor.app.reference import State, listed
 from monitor.app.wiring.application import Application, utc_now
+from monitor.app.wiring.export import destinations
+from monitor.app.wiring.lookup import sources
 from monitor.app.wiring.models import chat_model
 from monitor.app.wiring.prices import prices_of
 from monitor.assess.complete.sidecar import PROMPTS
+from monitor.assess.judge.registry import metrics
 from monitor.assess.llm.exchange import Block, Purpose, Request, Reservation, Spend
 from monitor.assess.ports import Budget
 from monitor.core.errors import Fatal, MonitorError
+from monitor.core.model import SENDING, Unscored
+from monitor.core.plugins import GROUPS, announced
+from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_WORDS
 from monitor.core.settings.load import Settings, unknown_names
+from monitor.ingest.dialects import dialects
 from monitor.store.audit.proofs import Proofs
 from monitor.store.database import retriable
+from monitor.store.interaction.turns.unscored_counts import unscored_shares
 from monitor.store.migrate import schema_state
+from monitor.store.pending.queue import PendingQueue
 from monitor.store.reference.references import ReferenceStore
 
 _NAMED = 5  # apps of a finding
+_TOO_MANY = 0.1  # share of an app's turns without texts that a switch would bring
+_SWITCHED_OFF = (Unscored.CONTENT_NOT_CAPTURED, Unscored.NO_DOCUMENT_TEXT)
 _SEALED_WITHIN = 600.0  # seconds; rows that wait longer are not being sealed
+NO_DOCUMENT = "monitor-doctor"  # an id that a look-up may be asked for
 PROBE = "Is the support line open on Sundays?"
 
 
@@ -70,6 +84,17 @@ def _settings(_: Application) -> str:
     if slips:
         raise Fatal(f"not settings of monitor: {', '.join(slips)}")
     return "every MONITOR_… variable is a setting"
+
+
+def _plugins(_: Application) -> str:
+    for load in (dialects, receivers, metrics):
+        load()
+    added = [
+        f"{group.rpartition('.')[2].removesuffix('s')} {name} of {package}"
+        for group in GROUPS
+        for name, package in announced(group)
+    ]
+    return ", ".join(added) or "no installed package adds anything"
 
 
 def _database(application: Application) -> str:
@@ -128,6 +153,16 @@ def _kafka(application: Application) -> str:
     return f"{', '.join(kafka.bootstrap_servers)}: {', '.join(found) or 'no topic matches the pattern yet'}"
 
 
+def _lookup(application: Application) -> str:
+    """Asks every source for a document that there is not."""
+    found = []
+    for name, source in sources(application.settings.lookup).items():
+        with closing(source):
+            source.texts(application.settings.ingest.app, [NO_DOCUMENT])
+        found.append(f"{name}: {source.describe()} answers")
+    return "; ".join(found) or "not set: texts that a trace does not hold stay unknown, see docs/operate/lookup.md"
+
+
 def _language_models(application: Application) -> str:
     settings = application.settings
     found = []
@@ -161,6 +196,27 @@ def _asked(settings: Settings, purpose: Purpose) -> str:
         reply = model.ask(Request(prompt=PROMPTS["explain"], blocks=tuple(blocks)))
     hint = ", after a repair; MONITOR_LLM__STRUCTURE=json_object would save calls" if reply.repaired else ""
     return f"{model.model} answers in the requested form{hint}"
+
+
+def _export(application: Application) -> str:
+    found, problems = list[str](), list[str]()
+    for destination in destinations(application.settings):
+        with closing(destination):
+            try:
+                found.append(destination.check())
+            except MonitorError as error:
+                problems.append(str(error))
+    if not found and not problems:
+        return "not used: no MONITOR_EXPORT__… is set"
+    if schema_state(application.engine).startswith("at "):
+        counts = PendingQueue(application.engine).counts(application.now(), *SENDING)
+        if lost := sum(count.given_up for count in counts):
+            why = max(count.last_error or "" for count in counts)
+            problems.append(f"verdicts that were refused and given up: {lost}; {why}")
+        found.append(f"verdicts that wait to be sent: {sum(count.waiting for count in counts)}")
+    if problems:
+        raise Fatal("; ".join([*problems, *found]))
+    return "; ".join(found)
 
 
 def _rules(application: Application) -> str:
@@ -206,8 +262,27 @@ def _audit(application: Application) -> str:
     return f"{status.size} leaves, {status.signed} signed; {key}"
 
 
+def _turns(application: Application) -> str:
+    """The shares of the turns of the last hour that have no scores, by app and reason."""
+    if not schema_state(application.engine).startswith("at "):
+        return "none is stored yet"
+    end = application.now().replace(second=0, microsecond=0)
+    start = end - timedelta(hours=1)
+    scored = {app: counts.total for app, counts in application.overview.totals(start, end).items()}
+    shares = unscored_shares(application.engine, start, end, scored)
+    found = [f"{one.share:.0%} of {one.app}'s {one.of} turns {UNSCORED_WORDS[one.reason]}" for one in shares]
+    lost = [one for one in shares if one.reason in _SWITCHED_OFF and one.share >= _TOO_MANY]
+    if lost:
+        advice = dict.fromkeys(UNSCORED_ADVICE[one.reason] for one in lost)
+        raise Fatal(f"in the last hour {_few(found)}: {'; '.join(advice)}")
+    if not found:
+        return f"{sum(scored.values())} in the last hour, all with scores"
+    return f"in the last hour {_few(found)}"
+
+
 _CHECKS = (
     _Check(name="settings", run=_settings, mended_by="correct or unset them; `monitor settings` lists all settings"),
+    _Check(name="plugins", run=_plugins, mended_by="update or uninstall the package; see docs/develop/extend.md"),
     _Check(
         name="database",
         run=_database,
@@ -240,12 +315,24 @@ _CHECKS = (
     _Check(
         name="prices", run=_prices, mended_by="correct the file that MONITOR_PRICES names; see docs/operate/cost.md"
     ),
+    _Check(name="document look-up", run=_lookup, mended_by="see docs/operate/lookup.md"),
     _Check(name="language models", run=_language_models, mended_by="see docs/quality/language-models.md"),
     _Check(name="receivers", run=_receivers, mended_by="see docs/on-call/receivers.md"),
+    _Check(
+        name="verdicts out",
+        run=_export,
+        mended_by="check MONITOR_EXPORT__…, see docs/operate/export.md; `monitor pending list` shows what waits",
+    ),
     _Check(
         name="alert rules",
         run=_rules,
         mended_by="correct the file that MONITOR_RULES names, or save a version that can be used",
+    ),
+    _Check(
+        name="turns",
+        run=_turns,
+        mended_by="see docs/start/traces.md; `monitor decode` shows what is read from a file of spans",
+        needs="migrations",
     ),
     _Check(
         name="audit",

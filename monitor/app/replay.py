@@ -23,6 +23,7 @@ from monitor.core.files import output_file
 from monitor.core.model import Verdict
 from monitor.core.retry import Interrupted, Retry
 from monitor.ingest.files import FileSource
+from monitor.ingest.mapping import EventMap
 from monitor.store.audit_queue import record_act
 from monitor.store.collect.parts import TraceKey
 from monitor.store.ledger.positions import replayed
@@ -99,10 +100,11 @@ def replay(
     output: Path | None,
     app: str | None,
     dialect: str | None,
+    event_map: EventMap | None = None,
     progress: Progress,
     stop: Event,
 ) -> Summary:
-    """Reads every line of `files` once and stores the answers; the traces in them are closed at the end.
+    """Reads every record of `files` once and stores the answers; the traces in them are closed at the end.
 
     `output` gets one assessment a line, in the order of the input, duplicates included (`-` is standard output).
 
@@ -136,7 +138,15 @@ def replay(
                 _write(out, summary.add_turns(batch))
 
         with ExitStack() as beside:
-            stages = application.stages(source, app=app, dialect=dialect, stop=stop, written=written, patience=PATIENCE)
+            stages = application.stages(
+                source,
+                app=app,
+                dialect=dialect,
+                event_map=event_map,
+                stop=stop,
+                written=written,
+                patience=PATIENCE,
+            )
             try:
                 stages.run()
             finally:

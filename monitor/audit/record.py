@@ -42,6 +42,8 @@ INTERACTION_PERSONAL = (
 INTERACTION_DIGESTS = ("tag_digests",)
 # In a record only where there is one, so that other records stay as they were.
 INTERACTION_OPTIONAL = ("unscored", "revised_at", "revised_offset", "cost")
+# Names a place in somebody else's system, for sending verdicts there, and says nothing about the answer.
+INTERACTION_LEFT_OUT = ("span_id",)
 ASSESSMENT_REAL = ("p_grounded", "p_refusal", "p_self_generated", "sdq", "sdrd", "sda", "qrd", "qa")
 ASSESSMENT_PUBLIC = (
     *("occurred_at", "profile_hash", "profile_name", "embedding_model", "verdict", "rule_verdict", "reasons"),

@@ -18,6 +18,7 @@ from monitor.cli.terminal import (
     AppOfEvents,
     AsJson,
     Dialect,
+    Map,
     confirm,
     duration,
     literal,
@@ -131,14 +132,17 @@ def deadletters_retry(
     until: _Until = None,
     app_name: AppOfEvents = None,
     dialect: Dialect = None,
+    places: Map = None,
     as_json: AsJson = False,
 ) -> None:
     """Read open dead letters again under the settings now in force, and store those that have become interactions."""
     from monitor.app.deadletters import retry
+    from monitor.ingest.mapping import event_map
 
     wanted = _chosen(ids, everything=everything, among=_wanted(topic, problem, since, until))
     with stopping() as stop, opened(migrated=False) as application:
-        done = retry(application, wanted, app=app_name, dialect=dialect, stop=stop)
+        places_given = event_map(places or ())
+        done = retry(application, wanted, app=app_name, dialect=dialect, event_map=places_given, stop=stop)
     if as_json:
         print_json({**asdict(done), "elsewhere": done.elsewhere})
     elif not done.asked:

@@ -13,7 +13,9 @@ from rich.console import Console, Group
 from rich.panel import Panel
 from rich.text import Text
 
-from monitor.cli.terminal import AppOfEvents, Dialect, plural
+from monitor.cli.terminal import AppOfEvents, Dialect, Map, plural
+from monitor.core.model import Unscored
+from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_OF_ONE
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
@@ -22,23 +24,19 @@ if TYPE_CHECKING:
 _SHOWN_CHARS = 400  # of a text in a panel
 _SHOWN_DOCUMENTS = 10
 _SHOWN_PROBLEMS = 20
-# what a person can do about a turn without scores
-_ADVICE = {
-    "call_failed": "the model call failed",
-    "content_redacted": "texts were redacted before they were sent",
-    "content_not_captured": "the instrumentation sends no texts: see docs/start/traces.md for what to switch on",
-    "no_retrieval": "the trace shows no retrieval: the chatbot looked nothing up, or does it where nothing records it",
-    "no_document_text": "documents are known by id only: give a look-up, or let their texts be recorded",
-}
+_PAGE = "docs/start/traces.md"
 
 
 def decode(
     files: Annotated[
         list[Path],
-        typer.Argument(help="Events or traces: JSON Lines, OTLP bodies, the Collector's files; - is standard input."),
+        typer.Argument(
+            help="Events or traces: JSON Lines, OTLP bodies, the Collector's files, CSV; - is standard input."
+        ),
     ],
     *,
     dialect: Dialect = None,
+    places: Map = None,
     app_name: AppOfEvents = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a native event a line.")] = False,
 ) -> None:
@@ -49,10 +47,13 @@ def decode(
     from monitor.app.decode import decode_files
     from monitor.app.wiring.application import utc_now
     from monitor.core.settings.load import load_settings
+    from monitor.ingest.mapping import event_map
 
     settings = load_settings()
-    chosen = dialect or settings.ingest.dialect
-    reading = decode_files(files, dialect=chosen, app=app_name or settings.ingest.app, now=utc_now)
+    read_by = event_map(places or ())
+    chosen = dialect or (None if read_by else settings.ingest.dialect)
+    app = app_name or settings.ingest.app
+    reading = decode_files(files, dialect=chosen, app=app, event_map=read_by, now=utc_now)
     if as_json:
         for event in reading.events:
             sys.stdout.write(json.dumps(event, ensure_ascii=False) + "\n")
@@ -88,7 +89,9 @@ def _panel(event: dict[str, Any]) -> Panel:
         facts.append(f"{usage.get('input') or 0} + {usage.get('output') or 0} tokens")
     lines.append(Text(readable(" · ".join(facts)), style="dim"))
     if unscored := event.get("unscored"):
-        lines.append(Text(f"no scores: {_ADVICE[unscored]}", style="yellow"))
+        reason = Unscored(unscored)
+        said = f"no scores: the turn {UNSCORED_OF_ONE[reason]}; {UNSCORED_ADVICE[reason]} ({_PAGE})"
+        lines.append(Text(said, style="yellow"))
     return Panel(Group(*lines), title=Text(readable(str(event["id"]))), title_align="left")
 
 

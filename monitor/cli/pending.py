@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 pending_app = typer.Typer(
     name="pending",
-    help="Show and do the work that stored interactions wait for: assess, ask the sidecar, judge.",
+    help="Show and do the work that stored interactions wait for: assess, ask the sidecar, judge, send verdicts.",
     invoke_without_command=True,
 )
 Kind = Annotated[Work | None, typer.Option(help="Only this kind of work.")]

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from monitor.cli.opening import opened
 from monitor.cli.rescore import rescore_command
-from monitor.cli.terminal import AppOfEvents, AsJson, Dialect, literal, plural, print_json, progress_bar, stopping
+from monitor.cli.terminal import AppOfEvents, AsJson, Dialect, Map, literal, plural, print_json, progress_bar, stopping
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict, Work
 from monitor.core.text.plain import readable
@@ -25,13 +25,16 @@ if TYPE_CHECKING:
 
 
 def replay(
-    files: Annotated[list[Path], typer.Argument(help="JSON Lines, also .gz and .zst; - is standard input.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="JSON lines, JSON or CSV, also .gz and .zst; - is standard input.")
+    ],
     *,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write one assessment per line; - is standard output.")
     ] = None,
     app_name: AppOfEvents = None,
     dialect: Dialect = None,
+    places: Map = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if a line was rejected.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -40,13 +43,21 @@ def replay(
     Interactions that are stored already count as duplicates.
     """
     from monitor.app.replay import replay as run_replay
+    from monitor.ingest.mapping import event_map
     from monitor.store.pending.queue import PendingQueue
 
     if as_json and output == Path("-"):
         raise WrongSettings("--json and --output - both write to standard output: choose one")
     with stopping() as stop, opened(migrated=False) as application, progress_bar() as progress:
         summary = run_replay(
-            application, files, output=output, app=app_name, dialect=dialect, progress=progress, stop=stop
+            application,
+            files,
+            output=output,
+            app=app_name,
+            dialect=dialect,
+            event_map=event_map(places or ()),
+            progress=progress,
+            stop=stop,
         )
         waiting = {c.kind: c.waiting for c in PendingQueue(application.engine).counts(application.now()) if c.waiting}
         used = application.settings.profile or application.profile.name
@@ -114,7 +125,7 @@ def _print_summary(summary: Summary, waiting: Mapping[Work, int]) -> None:
     if (more := summary.tally.dead - len(summary.rejected)) > 0:
         err.print(f"  and {more} more: see `monitor deadletters list`")
     if waiting:
-        work = ", ".join(f"{number} to {kind}" for kind, number in waiting.items())
+        work = ", ".join(f"{number} to {kind.replace('_', ' to ')}" for kind, number in waiting.items())
         err.print(f"stored interactions still to process: {work}; run `monitor pending work`")
 
 

@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 AppOfEvents = Annotated[str | None, typer.Option("--app", help="App of the events that name none.")]
-Dialect = Annotated[str | None, typer.Option(help="auto, native, cloudevents, ragas, otlp, otlp_proto or otlp_json.")]
+Dialect = Annotated[
+    str | None,
+    typer.Option(help="auto, native, cloudevents, ragas, otlp, otlp_proto, otlp_json, phoenix, langsmith or langfuse."),
+]
+Map = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map", help="Where a field stands, such as question=prompt; repeat for others. See docs/start/forms.md."
+    ),
+]
 LAST_RESORT = 55.0  # seconds; more than all parts need to end in order, less than docker/compose.yaml waits
 
 

@@ -128,6 +128,13 @@ class Work(StrEnum):
     ASSESS = "assess"  # it has no assessment: a service was out of reach
     SIDECAR = "sidecar"  # extractive support stands in for the sidecar's
     JUDGE = "judge"  # it is in the sample for the judge
+    SEND_OTLP = "send_otlp"  # these four: its verdict is to be sent out, for the first time or again
+    SEND_PHOENIX = "send_phoenix"
+    SEND_LANGFUSE = "send_langfuse"
+    SEND_KAFKA = "send_kafka"
+
+
+SENDING = (Work.SEND_OTLP, Work.SEND_PHOENIX, Work.SEND_LANGFUSE, Work.SEND_KAFKA)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +171,7 @@ class Interaction:
     # keyed digests of tags that redaction changed, by which the answer is found: see `monitor/privacy/tag_digest.py`
     tag_digests: frozenset[str] = frozenset()
     trace_id: str | None = None
+    span_id: str | None = None  # within the trace, of the span that verdicts belong to
     latency_ms: float | None = None
     usage: TokenUsage | None = None
     cost: float | None = None  # by the prices when it was read, in their currency
@@ -176,10 +184,15 @@ class Interaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:
-    """What an end user said of the answer of the interaction `id`: `thumb` is `up` or `down`."""
+    """What an end user said of the answer of the interaction `id`: `thumb` is `up` or `down`.
+
+    `given_at` is that of the event, which says it for feedback that comes without an interaction.
+    """
 
     id: str
     thumb: str
+    comment: str | None = None
+    given_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Whole files as messages: a request body as it was sent, what the Collector's file exporter writes, or JSON Lines.
+"""Whole files as messages: a request body as sent, what the Collector's file exporter writes, JSON or a table (CSV).
 
 Plain or compressed by gzip or zstd; the bytes tell, not the name. The exporter writes a request a line as JSON, or
 each after its length in four bytes, big-endian, as protobuf.
@@ -7,7 +7,6 @@ each after its length in four bytes, big-endian, as protobuf.
 from __future__ import annotations
 
 import gzip
-import json
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from typing import IO
 
 from monitor.core.errors import WrongSettings
 from monitor.core.message import Message, Position
+from monitor.ingest.records import TABLE, Form, form_of, records
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -37,43 +37,27 @@ def messages_of_file(path: Path, *, now: Callable[[], datetime]) -> Iterator[Mes
 
     Raises:
         WrongSettings: the file cannot be read, or holds more than MOST_BYTES.
+        Fatal: a table cannot be read.
     """
-    for number, value in _pieces(_content(path)):
+    form = form_of(path)
+    headers = TABLE if form is Form.TABLE else ()
+    for number, value in _pieces(_content(path), form):
         position = Position(topic=str(path), partition=0, offset=number)
-        yield Message(value=value, position=position, received_at=now(), size=len(value))
+        yield Message(value=value, position=position, received_at=now(), size=len(value), headers=headers)
 
 
-def _pieces(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """The bytes of each message with its number: that of the line in JSON Lines."""
+def _pieces(content: bytes, form: Form) -> Iterator[tuple[int, bytes]]:
+    """The bytes of each message with its number: that of the line in JSON Lines, of the row in a table."""
     start = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if not start:
         return
-    if start not in _JSON_STARTS or _is_prefixed(content):
+    if form is Form.JSON and (start not in _JSON_STARTS or _is_prefixed(content)):
         yield from enumerate(_prefixed(content) if _is_prefixed(content) else [content], start=1)
         return
-    lines = content.split(b"\n")
-    if len(lines) > 1 and _is_one_value(content, lines):
-        yield 1, content
-        return
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            yield number, line.rstrip(b"\r")
-
-
-def _is_one_value(content: bytes, lines: list[bytes]) -> bool:
-    """Whether the lines are one JSON value, written over several of them: the first of them is none."""
-    first = next(line for line in lines if line.strip())
-    if _is_json(first):
-        return False
-    return _is_json(content)
-
-
-def _is_json(raw: bytes) -> bool:
-    try:
-        json.loads(raw)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    pieces = (piece for piece in records(BytesIO(content), form, MOST_BYTES) if piece is not None)
+    for number, (value, _) in enumerate(pieces, start=1):
+        if value.strip():
+            yield number, value
 
 
 def _is_prefixed(content: bytes) -> bool:

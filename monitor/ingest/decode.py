@@ -12,15 +12,18 @@ from monitor.core.message import DeadLetter, Message
 from monitor.core.model import Interaction, Mark
 from monitor.core.prices import PriceTable
 from monitor.core.trace import Collected
-from monitor.ingest.dialects import DIALECTS, otlp
+from monitor.ingest.dialects import dialects, otlp
 from monitor.ingest.dialects.dialect import Context, Dialect, Headers
+from monitor.ingest.mapping import EventMap
 from monitor.ingest.parse import JsonObject, parse_object
+from monitor.ingest.records import TABLE
 from monitor.privacy.redaction.redactor import Redactor
 from monitor.privacy.redaction.traces import TraceRedactor
 
 AUTO = "auto"
 _REPLACED = frozenset({Mark.TEXT_REPLACED})
 _NO_MARKS: frozenset[Mark] = frozenset()
+_AS_NAMED = EventMap({})
 
 
 class Decoded(NamedTuple):
@@ -34,8 +37,10 @@ class Decoded(NamedTuple):
 class Decoder:
     """Reads messages of one dialect, or with `auto` of any dialect. Holds no state; threads may share it.
 
+    With an `event_map`, which goes with `auto`, events are read by it, also those in an envelope.
+
     Raises:
-        WrongSettings: there is no dialect of that name.
+        WrongSettings: there is no dialect of that name, or one is named beside a map.
     """
 
     def __init__(
@@ -47,9 +52,14 @@ class Decoder:
         max_message_bytes: int = 8 * 2**20,
         max_text_chars: int = 1_000_000,
         max_documents: int = 1_000,
+        event_map: EventMap | None = None,
     ) -> None:
-        self._dialect = None if dialect == AUTO else _named(dialect)
-        self._data_dialects = tuple(d for d in DIALECTS if not d.envelope)
+        if event_map is not None and dialect != AUTO:
+            raise WrongSettings(f"a mapping reads events in place of a dialect: leave out {dialect!r} or the mapping")
+        self._event_map = event_map
+        self._dialects = dialects()
+        self._dialect = None if dialect == AUTO else _named(dialect, self._dialects)
+        self._data_dialects = tuple(d for d in self._dialects if not d.envelope)
         self._app = app
         self._environment = environment
         self._max_message_bytes = max_message_bytes
@@ -75,8 +85,12 @@ class Decoder:
             return otlp.read_proto_bytes(message.value, self._context(message, _NO_MARKS))
         event, replaced = parse_object(message.value)
         context = self._context(message, _REPLACED if replaced else _NO_MARKS)
-        dialect = self._dialect or _announced(message.headers) or _recognised(event, DIALECTS)
-        return dialect.read(event, context)
+        dialect = self._dialect or _announced(message.headers, self._dialects)
+        if dialect is None and message.headers == TABLE:
+            return (self._event_map or _AS_NAMED).read(event, context)
+        if self._event_map is not None and dialect is None and "specversion" not in event:
+            return self._event_map.read(event, context)
+        return (dialect or _recognised(event, self._dialects)).read(event, context)
 
     def _context(self, message: Message, marks: frozenset[Mark]) -> Context:
         return Context(
@@ -95,6 +109,8 @@ class Decoder:
         return _decoded(messages, self.decode)
 
     def _read_data(self, event: JsonObject, context: Context) -> Interaction | Collected:
+        if self._event_map is not None:
+            return self._event_map.read(event, context)
         return _recognised(event, self._data_dialects).read(event, context)
 
 
@@ -162,24 +178,24 @@ def priced(it: Interaction, prices: PriceTable) -> Interaction:
     return it if cost is None else replace(it, cost=cost)
 
 
-def _named(name: str) -> Dialect:
-    for dialect in DIALECTS:
+def _named(name: str, dialects: Sequence[Dialect]) -> Dialect:
+    for dialect in dialects:
         if dialect.name == name:
             return dialect
-    known = ", ".join((AUTO, *(dialect.name for dialect in DIALECTS)))
+    known = ", ".join((AUTO, *(dialect.name for dialect in dialects)))
     raise WrongSettings(f"unknown dialect {name!r}; known are {known}")
 
 
-def _announced(headers: Headers) -> Dialect | None:
+def _announced(headers: Headers, dialects: Sequence[Dialect]) -> Dialect | None:
     if not headers:
         return None
-    return next((dialect for dialect in DIALECTS if dialect.announced(headers)), None)
+    return next((dialect for dialect in dialects if dialect.announced(headers)), None)
 
 
 def _recognised(event: JsonObject, dialects: Sequence[Dialect]) -> Dialect:
     """The first dialect whose signs are all present, or else the first with some: it can say what is missing."""
     for dialect in dialects:
-        if dialect.signs and dialect.signs <= event.keys():
+        if any(signs and signs <= event.keys() for signs in (dialect.signs, *dialect.also)):
             return dialect
     for dialect in dialects:
         if not dialect.signs.isdisjoint(event):

@@ -1,7 +1,7 @@
-"""Reads JSON Lines from files and standard input, plain or compressed.
+"""Reads files and standard input, plain or compressed: JSON lines, JSON documents and tables (CSV).
 
-Each line is a message; blank lines are skipped. The first bytes tell the compression, not the name. Memory stays within
-a few chunks and one message, however long a line is.
+Each record is a message; blank lines are skipped. The first bytes tell the compression, not the name; the name tells a
+table. Memory stays within a few chunks and one message, however long a line is.
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ import select
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Protocol, cast
+from typing import IO, cast
 
 from typing_extensions import override
 
 from monitor.core.errors import Fatal, Fenced, WrongSettings
 from monitor.core.message import Message, Offset, Position, Progress, ReadFile
 from monitor.core.ports import Source
+from monitor.ingest.lines import Chunks
+from monitor.ingest.records import TABLE, Form, form_of, records
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -34,7 +36,6 @@ else:
 
 STDIN = Path("-")
 
-_CHUNK_BYTES = 256 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_SKIPPABLE_MAGIC = b"\x2a\x4d\x18"  # after a byte 0x50 to 0x5f; pzstd starts its files with such a frame
@@ -114,7 +115,12 @@ class FileSource(Source):
             if line is not None:
                 size += len(line.value)
                 position = Position(topic=line.file, partition=0, offset=line.number)
-                messages.append(Message(value=line.value, position=position, received_at=received_at, size=line.length))
+                headers = TABLE if line.form is Form.TABLE else ()
+                messages.append(
+                    Message(
+                        value=line.value, position=position, received_at=received_at, size=line.length, headers=headers
+                    )
+                )
             elif messages and self._live:
                 break
         return messages
@@ -159,24 +165,27 @@ class FileSource(Source):
             with self._open:
                 try:
                     self._counter.file = hashlib.sha256()
-                    for line in _lines(self._opened(path), self._limit):
-                        if line is None:
+                    form = form_of(path)
+                    for record in records(self._opened(path), form, self._limit):
+                        if record is None:
                             yield None
                             continue
                         number += 1
-                        value, length = line
+                        value, length = record
                         if length > len(value) or not (value.isspace() or not value):
-                            yield _Line(file=name, number=number, value=value, length=length)
+                            yield _Line(file=name, number=number, value=value, length=length, form=form)
                         else:
                             blank += 1
                     digest = self._counter.file.hexdigest()
                     self.read_whole.append(ReadFile(name=name, lines=number, blank=blank, sha256=digest))
+                except Fatal as error:
+                    raise Fatal(f"{name}: {error}; {number:,} rows were read") from None
                 except EOFError:
                     raise Fatal(f"{name}: the compressed file is truncated; {number:,} whole lines were read") from None
                 except (OSError, zlib.error, zstd.ZstdError) as error:  # gzip.BadGzipFile is an OSError
                     raise Fatal(f"{name}: cannot be read after line {number:,}: {error}") from None
 
-    def _opened(self, path: Path) -> _Chunks:
+    def _opened(self, path: Path) -> Chunks:
         """The bytes of a file, decompressed."""
         raw: io.BufferedIOBase
         if path == STDIN:
@@ -207,11 +216,7 @@ class _Line:
     number: int
     value: bytes
     length: int
-
-
-class _Chunks(Protocol):
-    def read1(self, size: int, /) -> bytes:
-        """Some bytes, at most `size`, empty only at the end; waits only when there are none."""
+    form: Form
 
 
 @dataclass(slots=True)
@@ -249,33 +254,6 @@ class _Counted:
         while data and len(data) < size and (more := self.read1(size - len(data))):
             data += more
         return data
-
-
-def _lines(chunks: _Chunks, limit: int) -> Iterator[tuple[bytes, int] | None]:
-    """Lines without their ends, at most `limit` + 1 bytes of each, with their full lengths; None before every read."""
-    begun = bytearray()  # of the line that has not ended: its first bytes, its length, its last byte
-    length, last = 0, b""
-    while True:
-        yield None
-        chunk = chunks.read1(_CHUNK_BYTES)
-        if not chunk:
-            break
-        *ended, rest = chunk.split(b"\n")
-        for piece in ended:
-            if length:
-                begun += piece[: limit + 1 - len(begun)]
-                yield _line(bytes(begun), length + len(piece), piece[-1:] or last)
-                begun, length, last = bytearray(), 0, b""
-            else:
-                yield _line(piece[: limit + 1], len(piece), piece[-1:])
-        begun += rest[: limit + 1 - len(begun)]
-        length, last = length + len(rest), rest[-1:] or last
-    if length:
-        yield _line(bytes(begun), length, last)
-
-
-def _line(value: bytes, length: int, last: bytes) -> tuple[bytes, int]:
-    return (value[: length - 1], length - 1) if last == b"\r" else (value, length)
 
 
 def _checked_size(paths: Sequence[Path]) -> int | None:

@@ -55,6 +55,7 @@ class Describer:
     explanations: ExplanationStore
     embed: Embed | None
     link: AnswerLink
+    trace_link: AnswerLink = lambda *_: None  # may raise `Retriable`
 
     def __call__(self, alert: NotifiedAlert, now: datetime) -> Description:
         """Describes the alert at `now`; parts that do not apply to its signal or state are left out.
@@ -88,6 +89,7 @@ class Describer:
             verdict=shown.verdict,
             reasons=shown.reasons,
             url=self.link(shown.app, shown.id),
+            trace_url=self.trace_link(shown.app, shown.id),
         )
 
 

@@ -1,16 +1,18 @@
 """Receivers: a notification comes in, a message to one service goes out.
 
-A new receiver takes one file and one line in `RECEIVERS`.
+A new receiver takes one file and one line in `RECEIVERS`, or an entry point of a package (docs/develop/extend.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from monitor.alert.ports import Receiver
 from monitor.alert.receivers import alertmanager, console, email, pagerduty, teams, webhook
 from monitor.alert.receivers.receiver import Builder, Draw
 from monitor.alert.receivers.slack import bot as slack
+from monitor.core import plugins
 from monitor.core.settings.load import Settings
 
 RECEIVERS: Mapping[str, Builder] = {
@@ -24,11 +26,25 @@ RECEIVERS: Mapping[str, Builder] = {
 }
 
 
+def receivers() -> dict[str, Builder]:
+    """Ours, and those that installed packages add, by name.
+
+    Raises:
+        WrongSettings: a package's receiver cannot be used.
+    """
+    found = plugins.plugins(plugins.RECEIVERS, ours=RECEIVERS, fits=_problem)
+    return {**RECEIVERS, **{plugin.name: plugin.value for plugin in found}}
+
+
+def _problem(_name: str, value: Any) -> str | None:
+    return None if callable(value) else f"it must be a function of the settings, and is a {type(value).__name__}"
+
+
 def configured(settings: Settings, draw: Draw | None = None) -> dict[str, Receiver]:
     """The receivers that `settings` configure, by the name that rules use; `draw` makes charts for some of them.
 
     Raises:
-        WrongSettings: the settings of a receiver are incomplete.
+        WrongSettings: the settings of a receiver are incomplete, or a package's receiver cannot be used.
     """
-    built = ((name, build(settings, draw)) for name, build in RECEIVERS.items())
+    built = ((name, build(settings, draw)) for name, build in receivers().items())
     return {name: receiver for name, receiver in built if receiver is not None}

@@ -94,7 +94,8 @@ def _alerts(notification: Notification) -> Iterable[str]:
 
 
 def _example(example: Example) -> str:
-    link = _link(example.url, "Open this answer")
+    links = [_link(example.url, "Open this answer"), _link(example.trace_url, "Open its trace")]
+    link = " · ".join(found for found in links if found)
     return (
         f"<li><strong>{_line(why(example), _MAX_NAME)}</strong><br>"
         f"Question: {_line(example.question, _MAX_QUESTION)}<br>Answer: {_line(example.answer, _MAX_ANSWER)}"

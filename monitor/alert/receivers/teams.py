@@ -13,6 +13,7 @@ a `FactSet` would.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from typing_extensions import override
@@ -150,7 +151,14 @@ def _examples(examples: tuple[Example, ...], length: int) -> list[Json]:
 
 def _actions(notification: Notification, examples: int) -> list[Json]:
     links = [(notification.url, "Open in monitor"), (notification.runbook, "Runbook")]
-    links += [(shown.url, f"Example {n}") for n, shown in enumerate(notification.examples[:examples], start=1)]
+    shown = list(enumerate(notification.examples[:examples], start=1))
+    links += [(example.url, f"Example {n}") for n, example in shown]
+    traces = [(example.trace_url, f"Trace {n}") for n, example in shown]
+    # Teams shows six actions, and those that are secondary in a menu
+    return [*_opened(links), *({**action, "mode": "secondary"} for action in _opened(traces))]
+
+
+def _opened(links: Sequence[tuple[str | None, str]]) -> list[dict[str, Json]]:
     return [
         {"type": "Action.OpenUrl", "title": name, "url": url} for target, name in links if (url := http_url(target))
     ]

@@ -34,8 +34,7 @@ def render(notification: Notification) -> str:
             f"     Question: {shortened(example.question, _MAX_QUESTION)}",
             f"     Answer:   {shortened(example.answer, _MAX_ANSWER)}",
         ]
-        if url := http_url(example.url):
-            lines.append(f"     {url}")
+        lines += [f"     {url}" for target in (example.url, example.trace_url) if (url := http_url(target))]
     if url := http_url(notification.url):
         lines.append(f"  {url}")
     return "\n".join(lines) + "\n\n"

@@ -159,6 +159,7 @@ def _example(example: Example) -> Json:
         "verdict": shortened(example.verdict, _SHORT),
         "reasons": [shortened(reason, _SHORT) for reason in example.reasons],
         "url": http_url(example.url),
+        "trace_url": http_url(example.trace_url),
     }
 
 

@@ -65,7 +65,7 @@ class BatchJudgingWorker(Worker):
 
     def _send(self) -> int:
         now = self.queue.now()
-        due = next((count for count in self.queue.pending.counts(now) if count.kind is Work.JUDGE), None)
+        due = next(iter(self.queue.pending.counts(now, Work.JUDGE)), None)
         if due is None or not due.due:
             return 0
         if due.due < ENOUGH and due.oldest is not None and now - due.oldest < self.wait:

@@ -12,7 +12,7 @@ from typing import Protocol
 from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import MonitorError, Retriable
 from monitor.core.model import Work
-from monitor.store.pending.queue import Claim, PendingQueue
+from monitor.store.pending.queue import Claim, PendingQueue, Taken
 
 log = logging.getLogger(__name__)
 
@@ -50,13 +50,13 @@ class Queue:
         """Extends the claims by another lease."""
         self.pending.lease(claims, self.now() + LEASE)
 
-    def release(self, claims: Sequence[Claim]) -> None:
+    def release(self, claims: Sequence[Taken]) -> None:
         """Gives up the claims, because the program ends."""
         if claims:
             with suppress(MonitorError):  # they lapse by themselves then
                 self.pending.release(claims, self.now())
 
-    def put_back(self, claims: Sequence[Claim], error: Exception | str) -> None:
+    def put_back(self, claims: Sequence[Taken], error: Exception | str) -> None:
         """Records the failure of the claims, and when to try again."""
         defect = None if isinstance(error, MonitorError | str) else error
         words = str(error) if defect is None else f"{type(defect).__name__}: {defect}"

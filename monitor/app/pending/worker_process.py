@@ -11,6 +11,8 @@ from pydantic import SecretStr
 from monitor.app.background.process import child_process
 from monitor.app.pending.workers import GRACE, working
 from monitor.app.wiring.application import Application
+from monitor.app.wiring.export import destinations, switched_on
+from monitor.core.model import SENDING
 from monitor.core.settings.load import Settings
 from monitor.store.pending.queue import PendingQueue
 
@@ -22,11 +24,14 @@ def worker_process(application: Application) -> Iterator[None]:
     A process that dies is replaced; its claims lapse and are then done by others.
 
     Raises:
-        WrongSettings: the judge has no model or no key.
+        WrongSettings: the judge has no model or no key, or settings of a destination of verdicts contradict each other.
         Retriable: the database is out of reach.
     """
     judged = application.language_models.judge is not None
-    left = any(count.waiting for count in PendingQueue(application.engine).counts(application.now()))
+    destinations(application.settings)  # so that wrong settings are told at the start
+    left = any(
+        count.waiting or count.kind in SENDING for count in PendingQueue(application.engine).counts(application.now())
+    )
     if not (judged or left or makes_work(application.settings)):
         yield
         return
@@ -37,7 +42,9 @@ def worker_process(application: Application) -> Iterator[None]:
 
 
 def makes_work(settings: Settings) -> bool:
-    """Whether events can leave pending work, because a model outside this process is used."""
+    """Whether events can leave pending work: a model outside this process is used, or verdicts are sent out."""
+    if switched_on(settings):
+        return True
     return settings.embedding.provider == "openai" or settings.sidecar.mode != "off" or settings.judge.mode != "off"
 
 

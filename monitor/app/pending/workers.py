@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import cache
 from threading import Event, Thread
 
 from monitor.app.pending.assessing import AssessingWorker
 from monitor.app.pending.hearings import Hearings
 from monitor.app.pending.judging import JudgingWorker
 from monitor.app.pending.queue import Queue, Worker
+from monitor.app.pending.sending import ClearingWorker, SendingWorker
+from monitor.app.stages import Assess
 from monitor.app.wiring.application import Application
+from monitor.app.wiring.export import destinations, switched_on
 from monitor.app.wiring.models import batch_endpoint, sampling
 from monitor.assess.judge.judge import Judge
 from monitor.core.errors import MonitorError
-from monitor.core.model import Work
+from monitor.core.model import SENDING, Assessment, Interaction, Work
 from monitor.store.pending.batches import SentBatches
 from monitor.store.pending.queue import PendingQueue
+from monitor.store.pending.verdicts import VerdictQueue
 from monitor.store.review.judged_labels import JudgedLabels
 
 log = logging.getLogger(__name__)
@@ -40,14 +45,32 @@ def workers(application: Application, *, wait: timedelta = WAIT) -> list[Worker]
         AssessingWorker(
             queue=queue,
             writer=application.writer(),
-            assess=application.assessing(PATIENCE),
+            assess=_assessing_later(application),
             kinds=[Work.ASSESS] if settings.sidecar.mode == "off" else [Work.ASSESS, Work.SIDECAR],
             hearing=hearing,
         )
     ]
     if judge is not None:
         crew.append(_judging(application, queue, judge, hearing, wait))
-    return crew
+    return [*crew, *_sending(application, queue)]
+
+
+def _assessing_later(application: Application) -> Assess:
+    """Loads the models when there is something to assess: where verdicts are only sent out, there never is."""
+    loaded = cache(application.assessing)
+
+    def assess(interactions: Sequence[Interaction]) -> list[Assessment]:
+        return loaded(PATIENCE)(interactions)
+
+    return assess
+
+
+def _sending(application: Application, queue: Queue) -> Iterator[Worker]:
+    switched_off = [kind for kind in SENDING if kind not in switched_on(application.settings)]
+    yield ClearingWorker(pending=queue.pending, kinds=switched_off)
+    for destination in destinations(application.settings):
+        verdicts = VerdictQueue(application.engine, destination.kind)
+        yield SendingWorker(queue=queue, verdicts=verdicts, destination=destination)
 
 
 def _judging(application: Application, queue: Queue, judge: Judge, hearing: Hearings, wait: timedelta) -> Worker:

@@ -22,6 +22,8 @@ from monitor.alert.rules.version import RulesInForce, VersionedRules, parser
 from monitor.assess.ports import Embedder
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import Settings
+from monitor.core.text.trace_link import trace_link
+from monitor.privacy.masking import redact
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -239,6 +241,7 @@ class Alerting:
             explanations=self.explanations,
             embed=lambda texts: self._embedder().embed(texts),
             link=self.answer_link,
+            trace_link=self.trace_link,
         )
 
     def link(self, alert: NotifiedAlert) -> str | None:
@@ -248,6 +251,19 @@ class Alerting:
     def answer_link(self, app: str, interaction_id: str) -> str | None:
         """The page of an answer, if the URL of this installation is set."""
         return self._address("interactions", app, interaction_id)
+
+    def trace_link(self, app: str, interaction_id: str) -> str | None:
+        """The trace of an answer in the team's own tool, if MONITOR_TRACE_URL has an address; may raise `Retriable`."""
+        if not self._settings.trace_url:
+            return None
+        from monitor.store.interaction.trace import trace_of
+
+        trace = trace_of(self._engine(), app, interaction_id)
+        if trace is None or redact(trace.trace_id) != trace.trace_id:  # an id that looks like personal data
+            return None
+        return trace_link(
+            self._settings.trace_url, app=app, id_=interaction_id, trace_id=trace.trace_id, span_id=trace.span_id
+        )
 
     def _address(self, *path: str) -> str | None:
         base = self._settings.public_url

@@ -14,6 +14,7 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Self
 
 from monitor.app.wiring.audit import Auditing
+from monitor.app.wiring.export import sends
 from monitor.assess.ports import TokenEncoder
 from monitor.core.settings.load import Settings
 from monitor.store.database import connect
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from monitor.core.model import Assessment, Interaction
     from monitor.core.ports import Source, Store
     from monitor.ingest.decode import TopicDecoder
+    from monitor.ingest.mapping import EventMap
     from monitor.store.interaction.assessments import AssessmentQueries
     from monitor.store.interaction.overview import OverviewStore
     from monitor.store.interaction.writer import Writer
@@ -118,6 +120,7 @@ class Application:
             rescore=rescore,
             follow_ups=self.language_models.follow_ups,
             limits=self.collecting.limits,
+            sends=sends(self.settings),
         )
         self._closing.callback(writer.close)
         return writer
@@ -240,11 +243,15 @@ class Application:
 
         return LanguageModels(self.settings, lambda: self.database_url, lambda: self.embedder, self._closing, self.now)
 
-    def decoder(self, *, app: str | None = None, dialect: str | None = None) -> TopicDecoder:
-        """From bytes to interactions; `app` and `dialect` come before any setting."""
+    def decoder(
+        self, *, app: str | None = None, dialect: str | None = None, event_map: EventMap | None = None
+    ) -> TopicDecoder:
+        """From bytes to interactions; `app`, `dialect` and `event_map` come before any setting."""
         from monitor.app.wiring.decoding import topic_decoder
 
-        return topic_decoder(self.settings, app=app, dialect=dialect, tag_key=self.auditing.tag_key)
+        return topic_decoder(
+            self.settings, app=app, dialect=dialect, event_map=event_map, tag_key=self.auditing.tag_key
+        )
 
     @cached_property
     def kafka(self) -> KafkaWiring:
@@ -277,6 +284,7 @@ class Application:
         patience: float | None = None,
         store: Store | None = None,
         set_aside: bool = False,
+        event_map: EventMap | None = None,
     ) -> Stages:
         """The whole flow from `source` into `store`, by default our own; `patience` as in `Retry`.
 
@@ -288,7 +296,7 @@ class Application:
         ingest = self.settings.ingest
         return Stages(
             source=source,
-            decode=self.decoder(app=app, dialect=dialect).decode_batch,
+            decode=self.decoder(app=app, dialect=dialect, event_map=event_map).decode_batch,
             assess=self.assessing(self.settings.sidecar.patience if set_aside else None),
             store=store or self.store,
             retry=Retry(stop=stop, patience=patience),

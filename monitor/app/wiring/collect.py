@@ -13,6 +13,8 @@ from monitor.app.collect.assembler import Assembler
 from monitor.app.collect.events import decoder
 from monitor.app.collect.receiver import Receiver
 from monitor.app.wiring.decoding import redactor_of
+from monitor.app.wiring.lookup import document_lookup
+from monitor.ingest.lookup.resolve import resolve
 from monitor.privacy.redaction.traces import TraceRedactor
 from monitor.store.collect.limits import TraceLimits
 from monitor.store.collect.source import InboxSource
@@ -71,7 +73,11 @@ class Collecting:
     @cached_property
     def assembler(self) -> Assembler:
         """Makes turns of traces."""
-        return Assembler(store=self.store, app=self._application.settings.ingest.app)
+        settings = self._application.settings
+        lookup = document_lookup(settings.lookup)
+        if lookup is not None:
+            self._closing.callback(lookup.close)
+        return Assembler(store=self.store, app=settings.ingest.app, resolve=lambda named: resolve(named, lookup))
 
     def stages(self, stop: Event, written: Callable[[Batch, Tally], None]) -> Stages:
         """The flow from the inbox into the store; the caller closes its source."""

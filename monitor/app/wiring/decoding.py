@@ -8,23 +8,31 @@ from monitor.app.wiring.prices import prices_of
 from monitor.core.settings.load import Settings
 from monitor.core.settings.privacy import RedactionSettings
 from monitor.core.settings.sections import TopicSettings
-from monitor.ingest.decode import Decoder, TopicDecoder
+from monitor.ingest.decode import AUTO, Decoder, TopicDecoder
+from monitor.ingest.mapping import EventMap
 from monitor.privacy.redaction.redactor import Redactor, redactor
 from monitor.privacy.tag_digest import tag_digest
 
 
 def topic_decoder(
-    settings: Settings, *, app: str | None, dialect: str | None, tag_key: Callable[[], bytes]
+    settings: Settings,
+    *,
+    app: str | None,
+    dialect: str | None,
+    event_map: EventMap | None = None,
+    tag_key: Callable[[], bytes],
 ) -> TopicDecoder:
-    """Decodes each topic by its own settings; `app` and `dialect` come before any setting.
+    """Decodes each topic by its own settings; `app`, `dialect` and `event_map` come before any setting.
 
     `tag_key` gives the key of the digests of redacted tags, and is called when the first is made.
     """
     ingest = settings.ingest
 
     def decoder(topic: TopicSettings) -> Decoder:
+        places = event_map or (EventMap(topic.map) if topic.map and dialect is None else None)
         return Decoder(
-            dialect=dialect or topic.dialect or ingest.dialect,
+            dialect=dialect or (AUTO if places else topic.dialect or ingest.dialect),
+            event_map=places,
             app=app or topic.app or ingest.app,
             environment=topic.environment or ingest.environment,
             max_message_bytes=ingest.max_message_bytes,

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from monitor.assess.judge.combined import PROMPT, TOGETHER, Combined, combined_outcomes, combined_request, shares
 from monitor.assess.judge.inputs import undefined
 from monitor.assess.judge.metric import Asker, Case, Judgement, Outcome
-from monitor.assess.judge.registry import METRICS
+from monitor.assess.judge.registry import metrics as all_metrics
 from monitor.assess.llm.exchange import NoAnswer, Reply, Request, Spend, prompts_hash
 from monitor.assess.ports import Embedder, LanguageModel
 from monitor.core.errors import WrongSettings
@@ -19,7 +19,7 @@ Task: TypeAlias = Callable[[], list[Judgement]]
 
 
 class Judge:
-    """Judges by some of `METRICS`. It keeps no state of a case, so any number of threads may use it.
+    """Judges by some of the metrics in the registry. It keeps no state of a case, so any number of threads may use it.
 
     In `combined` mode, one call judges faithfulness, answer relevance and context relevance, if at least two of them
     are chosen and defined for the case; the other metrics are judged as in `separate` mode. The mode of a judgement
@@ -27,21 +27,23 @@ class Judge:
     """
 
     def __init__(self, model: LanguageModel, embedder: Embedder, *, metrics: Sequence[str], mode: Mode) -> None:
-        """`metrics` are names in `METRICS`, in any order.
+        """`metrics` are names in the registry, in any order.
 
         Raises:
-            WrongSettings: a name is not in `METRICS`.
+            WrongSettings: a name is not in the registry, or a package's metric cannot be used.
         """
-        if unknown := [name for name in metrics if name not in METRICS]:
-            raise WrongSettings(f"unknown judged metric: {', '.join(unknown)}; choose from {', '.join(METRICS)}")
+        known = all_metrics()
+        if unknown := [name for name in metrics if name not in known]:
+            raise WrongSettings(f"unknown judged metric: {', '.join(unknown)}; choose from {', '.join(known)}")
+        self._metrics = known
         self._model = model
         self._embedder = embedder
-        self._names = [name for name in METRICS if name in metrics]
+        self._names = [name for name in known if name in metrics]
         together = [name for name in self._names if name in TOGETHER]
         self._together = together if mode == "combined" and len(together) > 1 else []
 
     def judge(self, case: Case, *, deadline: float | None = None) -> list[Judgement]:
-        """One judgement per metric, in the order of `METRICS`, before `deadline` (on the clock of `time.monotonic`).
+        """One judgement per metric, in the order of the registry, before `deadline` (on the clock of `time.monotonic`).
 
         Raises:
             BudgetSpent, Retriable, Fatal: as the model or the embedder does; judgements made before are lost.
@@ -97,7 +99,7 @@ class Judge:
     def _alone(self, name: str, case: Case, deadline: float | None) -> list[Judgement]:
         asker = Asker(self._model, self._embedder, deadline=deadline)
         try:
-            outcome = METRICS[name](case, asker)
+            outcome = self._metrics[name](case, asker)
         except NoAnswer as error:
             outcome = undefined(error.reason)
         return [

@@ -1,9 +1,12 @@
-"""The judged metrics by name. A new metric takes one function and one line here."""
+"""The judged metrics by name. A new metric takes one function and one line here, or an entry point of a package.
+
+docs/develop/extend.md shows the latter.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from monitor.assess.judge.metric import Metric
 from monitor.assess.judge.metrics.answer_relevance import answer_relevance
@@ -13,6 +16,7 @@ from monitor.assess.judge.metrics.context_recall import context_recall
 from monitor.assess.judge.metrics.context_relevance import context_relevance
 from monitor.assess.judge.metrics.faithfulness import faithfulness
 from monitor.assess.judge.metrics.summarization import summarization_score
+from monitor.core import plugins
 
 METRICS: Final[Mapping[str, Metric]] = {
     "faithfulness": faithfulness,
@@ -24,3 +28,17 @@ METRICS: Final[Mapping[str, Metric]] = {
     "context_entity_recall": context_entity_recall,
     "summarization_score": summarization_score,
 }
+
+
+def metrics() -> dict[str, Metric]:
+    """Ours, and after them those that installed packages add, by name.
+
+    Raises:
+        WrongSettings: a package's metric cannot be used.
+    """
+    found = plugins.plugins(plugins.METRICS, ours=METRICS, fits=_problem)
+    return {**METRICS, **{plugin.name: plugin.value for plugin in found}}
+
+
+def _problem(_name: str, value: Any) -> str | None:
+    return None if callable(value) else f"it must be a function of a case, and is a {type(value).__name__}"

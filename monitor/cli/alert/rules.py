@@ -148,16 +148,16 @@ def _simulated_json(simulated: Simulated) -> dict[str, Any]:
 
 def _rules(file: Path | None) -> RuleSet:
     """The rules of a file, or those in force: in the configured file, or in the database."""
-    from monitor.alert.receivers import RECEIVERS
+    from monitor.alert.receivers import receivers
     from monitor.alert.rules.file import load_rules
     from monitor.alert.rules.version import VersionedRules, parser
 
     settings = load_settings()
     path = file or settings.rules
     if path is not None:
-        return load_rules(path, receivers=tuple(RECEIVERS), docs_url=settings.docs_url)
+        return load_rules(path, receivers=tuple(receivers()), docs_url=settings.docs_url)
     with opened(settings) as application:
-        parse = parser(lambda: tuple(RECEIVERS), settings.docs_url)
+        parse = parser(lambda: tuple(receivers()), settings.docs_url)
         return VersionedRules(application.alerting.rules_versions, parse).current()
 
 

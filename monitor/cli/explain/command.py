@@ -14,6 +14,7 @@ from monitor.core.errors import WrongSettings
 from monitor.core.model import Unscored
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_OF_ONE, UNSCORED_PAGE
 from monitor.core.text.interaction_name import meanings
+from monitor.core.text.trace_link import trace_link
 
 if TYPE_CHECKING:
     from monitor.app.wiring.application import Application
@@ -39,22 +40,31 @@ def explain(
         rows = queries.with_assessments(interaction_id, app)
         judgements = {row["app"]: queries.judgements(row["app"], interaction_id) for row in rows}
         profiles = [queries.profile(row["profile_hash"]) for row in rows]
+        traces = [_trace_url(application.settings.trace_url, row) for row in rows]
     if as_json:
-        explained = zip(rows, profiles, strict=True)
         print_json(
             [
-                {**row, "judgements": judgements[row["app"]], "explanation": findings_json(row, profile)}
-                for row, profile in explained
+                {
+                    **row,
+                    "judgements": judgements[row["app"]],
+                    "explanation": findings_json(row, profile),
+                    "trace_url": trace_url,
+                }
+                for row, profile, trace_url in zip(rows, profiles, traces, strict=True)
             ]
         )
         return
     console = Console()
-    for row, profile in zip(rows, profiles, strict=True):
-        console.print(explanation(row, judgements[row["app"]] if row["live"] else ()))
+    for row, profile, trace_url in zip(rows, profiles, traces, strict=True):
+        console.print(explanation(row, judgements[row["app"]] if row["live"] else (), trace_url))
         if details:
             console.print(details_panel(row, profile))
     if not details:
         console.print("[dim]--details shows the figures behind this[/]")
+
+
+def _trace_url(templates: Mapping[str, str], row: Mapping[str, Any]) -> str | None:
+    return trace_link(templates, app=row["app"], id_=row["id"], trace_id=row["trace_id"], span_id=row["span_id"])
 
 
 def _stored(application: Application, name: str, app_name: str | None) -> tuple[str | None, str]:

@@ -52,15 +52,20 @@ _MARKS: Mapping[str, str] = {
 _UNCALIBRATED = "uncalibrated for this app: use the percentages to compare answers, not as rates of being right"
 
 
-def explanation(row: Mapping[str, Any], judgements: Sequence[Mapping[str, Any]] = ()) -> RenderableType:
-    """One row of `AssessmentQueries.with_assessments`, with its rows of `AssessmentQueries.judgements`."""
+def explanation(
+    row: Mapping[str, Any], judgements: Sequence[Mapping[str, Any]] = (), trace_url: str | None = None
+) -> RenderableType:
+    """One row of `AssessmentQueries.with_assessments`, with its rows of `AssessmentQueries.judgements`.
+
+    `trace_url` is the address of its trace in the team's own tool.
+    """
     profile = f"profile {row['profile_name']} ({row['profile_hash'][:8]})"
     if not row.get("live", True):
         profile += ", a rescore that no alert counts"
     return Panel(
         Group(
             _verdict(row),
-            _conclusion(row),
+            _conclusion(row, trace_url),
             _question(row),
             _answer(row),
             _support(row["support"]),
@@ -99,7 +104,7 @@ def _verdict(row: Mapping[str, Any]) -> Text:
     return head
 
 
-def _conclusion(row: Mapping[str, Any]) -> Table:
+def _conclusion(row: Mapping[str, Any], trace_url: str | None) -> Table:
     """Why this verdict, what the documents support, and where to look next."""
     table, colour = labelled_rows(), COLOURS[row["verdict"]]
     for number, reason in enumerate(row["reasons"]):
@@ -112,6 +117,8 @@ def _conclusion(row: Mapping[str, Any]) -> Table:
     if words := judge_words(row):
         table.add_row("judge", Text(readable(words)))
     table.add_row("next", Text(advice(row), style="bold"))
+    if trace_url:
+        table.add_row("trace", Text(readable(trace_url)))
     if row.get("earlier"):
         before, when = _dashed(row["earlier"]["verdict"]), row["revised_at"]
         table.add_row("revised", Text(f"{before} until {when:%Y-%m-%d %H:%M} UTC, when {revised_by(row)} answered"))

@@ -41,6 +41,8 @@ from monitor.core.settings.alert import (
 )
 from monitor.core.settings.audit import AuditSettings
 from monitor.core.settings.collect import CollectSettings
+from monitor.core.settings.export import ExportSettings, TraceUrls
+from monitor.core.settings.lookup import LookupSettings
 from monitor.core.settings.privacy import RedactionSettings, RetentionSettings
 from monitor.core.settings.report import ReportSettings
 from monitor.core.settings.sections import (
@@ -58,11 +60,17 @@ from monitor.core.settings.web import WebSettings
 PREFIX = "MONITOR_"
 CONFIG_FILE = Path("monitor.toml")
 _FILE = "_FILE"
-_NOT_OURS = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES", "MONITOR_TEST_")  # read by tests and benchmarks
+# read by tests and benchmarks, and by `monitor.client` in the chatbot
+_NOT_OURS = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES", "MONITOR_TEST_", "MONITOR_CLIENT_")
 log = logging.getLogger(__name__)
 
 
-def _state_dir() -> Path:
+def state_dir() -> Path:
+    """The folder for files of this user.
+
+    Raises:
+        WrongSettings: there is none.
+    """
     try:
         return user_state_path("rag-monitor")
     except RuntimeError:  # no HOME, and a user unknown to the system
@@ -74,7 +82,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
 
-    state_dir: Path = Field(default_factory=_state_dir)
+    state_dir: Path = Field(default_factory=state_dir)
     database_url: SecretStr | None = Field(None, description="any PostgreSQL ≥ 15; default: the embedded database")
     profile: str | None = Field(
         None, description="name of a shipped profile, or path of a profile file; default: by embedder"
@@ -88,6 +96,10 @@ class Settings(BaseSettings):
     public_url: str | None = Field(None, description="URL of this installation, for links in messages")
     docs_url: Annotated[str | None, Field(pattern=r"^https?://[^\s<>|\"\\^`{}?#]+$")] = Field(
         None, description="URL above `docs/` where people read this documentation, for runbooks as links"
+    )
+    trace_url: TraceUrls = Field(
+        default_factory=dict,
+        description="address of a trace in your own tool, with {trace_id}; or JSON of addresses by app, `*` for others",
     )
     evaluation_interval: float = Field(15.0, gt=0, description="seconds between evaluations of the alert rules")
     ingest: IngestSettings = IngestSettings()
@@ -105,6 +117,7 @@ class Settings(BaseSettings):
     webhook: WebhookSettings = WebhookSettings()
     email: EmailSettings = EmailSettings()
     kafka: KafkaSettings = KafkaSettings()
+    lookup: LookupSettings = LookupSettings()
     report: ReportSettings = ReportSettings()
     metrics: MetricsSettings = MetricsSettings()
     audit: AuditSettings = AuditSettings()
@@ -112,6 +125,7 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     web: WebSettings = WebSettings()
     collect: CollectSettings = CollectSettings()
+    export: ExportSettings = ExportSettings()
 
     @classmethod
     @override

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 from pydantic_settings import NoDecode
+
+from monitor.core import plugins
+from monitor.core.plugins import choice
 
 
 def split(value: object) -> object:
@@ -18,7 +21,20 @@ def split(value: object) -> object:
     return json.loads(value) if isinstance(value, str) else value
 
 
-DialectName = Literal["auto", "native", "cloudevents", "ragas", "otlp", "otlp_proto", "otlp_json"]
+DialectName = Literal[
+    "auto",
+    "native",
+    "cloudevents",
+    "ragas",
+    "otlp",
+    "otlp_proto",
+    "otlp_json",
+    "phoenix",
+    "langsmith",
+    "langfuse",
+    "feedback",
+]
+DialectChoice = Annotated[str, AfterValidator(choice(plugins.DIALECTS, get_args(DialectName)))]
 
 
 class Section(BaseModel):
@@ -30,7 +46,7 @@ class Section(BaseModel):
 class IngestSettings(Section):
     """Limits on messages, and defaults for fields that a dialect does not carry."""
 
-    dialect: DialectName = "auto"
+    dialect: DialectChoice = "auto"
     app: str = Field("default", min_length=1, description="app of events that do not name one")
     environment: str = Field("production", min_length=1, description="environment of events that do not name one")
     max_message_bytes: int = Field(8 * 2**20, gt=0, description="bytes; a longer message becomes a dead letter")
@@ -135,6 +151,7 @@ JudgeMetric = Literal[
     "context_entity_recall",
     "summarization_score",
 ]
+MetricChoice = Annotated[str, AfterValidator(choice(plugins.METRICS, get_args(JudgeMetric)))]
 _JOINT_METRICS = frozenset({"faithfulness", "answer_relevance", "context_relevance"})
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -154,7 +171,7 @@ class JudgeSettings(Section):
 
     mode: Literal["off", "separate", "combined"] = "off"
     model: str | None = Field(None, description="default: the LLM's")
-    metrics: Annotated[tuple[JudgeMetric, ...], NoDecode, BeforeValidator(split)] = (
+    metrics: Annotated[tuple[MetricChoice, ...], NoDecode, BeforeValidator(split)] = (
         "faithfulness",
         "answer_relevance",
         "context_relevance",
@@ -218,9 +235,10 @@ Amount = Annotated[int, Field(gt=0, lt=2**31)]  # an int32 of Kafka's protocol
 class TopicSettings(Section):
     """Settings for one topic, which override those of `ingest`."""
 
-    dialect: DialectName | None = None
+    dialect: DialectChoice | None = None
     app: str | None = Field(None, min_length=1)
     environment: str | None = Field(None, min_length=1)
+    map: dict[str, str] = Field({}, description="where the fields of native events stand, as with --map")
 
 
 class KafkaSettings(Section):
@@ -231,7 +249,7 @@ class KafkaSettings(Section):
     topic_pattern: Annotated[str | None, AfterValidator(_pattern)] = Field(
         None, description="a regular expression instead of topics; also matches topics created later"
     )
-    by_topic: dict[str, TopicSettings] = Field({}, description="dialect, app and environment for single topics")
+    by_topic: dict[str, TopicSettings] = Field({}, description="dialect, app, environment and map for single topics")
     group_id: str = Field("monitor", min_length=1)
     group_instance_id: str | None = Field(
         None, description="makes the process a static member of the group; different for each process"

@@ -1,11 +1,14 @@
 """The forms of events that can be read. In: a JSON object and its headers. Out: an interaction, or InvalidMessage.
 
-A new dialect is a module in this folder and a line below.
+A new dialect is a module in this folder and a line below, or an entry point of a package (docs/develop/extend.md).
 """
 
 from __future__ import annotations
 
-from monitor.ingest.dialects import cloudevents, native, otlp, ragas
+from typing import Any
+
+from monitor.core import plugins
+from monitor.ingest.dialects import cloudevents, langfuse, langsmith, native, otlp, phoenix, ragas
 from monitor.ingest.dialects.dialect import Dialect
 
 # in the order in which they are tried
@@ -16,4 +19,24 @@ DIALECTS: tuple[Dialect, ...] = (
     otlp.OTLP,
     otlp.OTLP_JSON,
     otlp.OTLP_PROTO,
+    phoenix.DIALECT,
+    langsmith.DIALECT,
+    langfuse.DIALECT,
+    native.FEEDBACK,
 )
+
+
+def dialects() -> tuple[Dialect, ...]:
+    """Ours, and after them those that installed packages add, in the order in which they are tried.
+
+    Raises:
+        WrongSettings: a package's dialect cannot be used.
+    """
+    found = plugins.plugins(plugins.DIALECTS, ours=("auto", *(dialect.name for dialect in DIALECTS)), fits=_problem)
+    return (*DIALECTS, *(plugin.value for plugin in found))
+
+
+def _problem(name: str, value: Any) -> str | None:
+    if not isinstance(value, Dialect):
+        return f"it must be a monitor.ingest.dialects.dialect.Dialect, and is a {type(value).__name__}"
+    return None if value.name == name else f"the dialect calls itself {value.name!r}, the entry point {name!r}"

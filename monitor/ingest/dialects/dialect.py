@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 from monitor.core.errors import InvalidMessage
 from monitor.core.message import Position
 from monitor.core.model import Interaction, Json, Mark
+from monitor.core.text.content_id import content_id as content_id
 from monitor.core.trace import Collected
 from monitor.ingest.parse import JsonObject, kind, path_of, shown
 from monitor.ingest.times import instant, out_of_range
@@ -47,7 +47,8 @@ class Context:
 class Dialect:
     """A form of events.
 
-    An event that has every field of `signs` is taken to be in it, and so is a message whose headers `announced` knows.
+    An event that has every field of `signs`, or of one of `also`, is taken to be in it, and so is a message whose
+    headers `announced` knows.
     `read` raises InvalidMessage with a path into the event, as does `read_bytes`, for messages that are
     not JSON. An `envelope` holds another dialect's event.
     """
@@ -58,6 +59,7 @@ class Dialect:
     announced: Callable[[Headers], bool] = lambda _headers: False
     envelope: bool = False
     read_bytes: Callable[[bytes, Context], Interaction | Collected] | None = None
+    also: tuple[frozenset[str], ...] = ()
 
 
 class Event(BaseModel):
@@ -143,11 +145,6 @@ def check_count(event: JsonObject, field: str, limit: int) -> None:
     items = event.get(field)
     if isinstance(items, list) and len(items) > limit:
         raise InvalidMessage(field, f"has {len(items):,} items; the limit is {limit:,}")
-
-
-def content_id(text: str, digits: int = 16) -> str:
-    """`sha256:` and the first hexadecimal digits of the text's hash: equal texts, equal ids."""
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()[:digits]
 
 
 def timed(value: Json, context: Context, path: str = "occurred_at") -> tuple[datetime, frozenset[Mark]]:

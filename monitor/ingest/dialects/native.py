@@ -7,9 +7,9 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from monitor.core.assessment_json import storable
 from monitor.core.errors import InvalidMessage
-from monitor.core.model import Document, Feedback, Interaction, Json, SupportingDocument, TokenUsage, Unscored
+from monitor.core.model import Document, Interaction, Json, SupportingDocument, TokenUsage, Unscored
+from monitor.core.trace import Collected
 from monitor.ingest.dialects.dialect import (
     Context,
     Count,
@@ -28,11 +28,10 @@ from monitor.ingest.dialects.dialect import (
     timed,
     validated,
 )
+from monitor.ingest.dialects.feedback import feedback_alone, is_alone, thumbs_beside
 from monitor.ingest.parse import JsonObject, kind, path_of, shown
 
 MAX_TAGS = 64
-MAX_FEEDBACK = 100
-THUMBS = ("up", "down")
 MAX_TAG_NAME_CHARS = 128
 MAX_TAG_CHARS = 1024
 MAX_METADATA_DEPTH = 32
@@ -99,17 +98,20 @@ class _NativeEvent(Event):
     prompt_version: Id | None = None
     tags: dict[str, Any] | None = None
     trace_id: LongName | None = None
+    span_id: LongName | None = None
     latency_ms: Annotated[_Number, Field(ge=0)] | None = None
     usage: _UsageEvent | None = None
     feedback: Any = None  # what is not in our form belongs to somebody else
 
 
-def read(event: JsonObject, context: Context) -> Interaction:
-    """The interaction that a native event describes.
+def read(event: JsonObject, context: Context) -> Interaction | Collected:
+    """The interaction that a native event describes, or the feedback if it has nothing else.
 
     Raises:
         InvalidMessage: a field is missing, of the wrong type or too long.
     """
+    if is_alone(event):
+        return feedback_alone(event, context)
     check_count(event, "retrieved_documents", context.max_documents)
     check_count(event, "supporting_documents", context.max_documents)
     unscored = _unscored(event.get("unscored"))
@@ -140,16 +142,18 @@ def read(event: JsonObject, context: Context) -> Interaction:
         prompt_version=optional_identifier(fields.prompt_version, "prompt_version"),
         tags=_tags(fields.tags, context.tags),
         trace_id=fields.trace_id or context.trace_id,
+        span_id=fields.span_id or None,
         latency_ms=fields.latency_ms,
         usage=None if fields.usage is None else _usage(fields.usage),
         marks=marks,
-        feedback=_feedback(fields.feedback, key),
+        feedback=thumbs_beside(fields.feedback, key),
         position=context.position,
         unscored=unscored,
     )
 
 
 DIALECT = Dialect(name="native", signs=frozenset({"question", "answer"}), read=read)
+FEEDBACK = Dialect(name="feedback", signs=frozenset({"feedback"}), read=read)  # and says what an interaction lacks
 
 
 def _unscored(value: Json) -> Unscored | None:
@@ -222,16 +226,6 @@ def _tags(own: Mapping[str, Json] | None, given: Mapping[str, str]) -> dict[str,
             raise InvalidMessage(path_of(("tags", name)), f"is a name of over {MAX_TAG_NAME_CHARS} characters")
         tags[name] = bounded(text, MAX_TAG_CHARS, "tags", name)
     return tags
-
-
-def _feedback(value: object, own: str) -> tuple[Feedback, ...]:
-    """`up` or `down` on the event's own answer, or a list of `{id, thumb}` on answers of the same app."""
-    items: list[Any] = value if isinstance(value, list) else [{"id": own, "thumb": value}]
-    return tuple(
-        Feedback(id=storable(item["id"]), thumb=item["thumb"])
-        for item in items[:MAX_FEEDBACK]
-        if isinstance(item, dict) and item.get("thumb") in THUMBS and isinstance(item.get("id"), str)
-    )
 
 
 def _usage(usage: _UsageEvent) -> TokenUsage | None:

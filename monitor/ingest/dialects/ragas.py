@@ -1,6 +1,6 @@
-"""RAGAS evaluation samples of one turn, as `EvaluationDataset.to_jsonl` writes them (docs/start/events.md).
+"""RAGAS evaluation samples, as `EvaluationDataset.to_jsonl` writes them (docs/start/events.md).
 
-Field names after ragas `dataset_schema.py`, `SingleTurnSample`.
+Samples of several turns are read by `ragas_turns`. Field names after ragas `dataset_schema.py`, `SingleTurnSample`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from pydantic import Field
 
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Document, Interaction
+from monitor.core.trace import Collected
+from monitor.ingest.dialects import ragas_turns
 from monitor.ingest.dialects.dialect import (
     Context,
     Dialect,
@@ -39,16 +41,14 @@ class _RagasSample(Event):
     reference: str | None = None
 
 
-def read(event: JsonObject, context: Context) -> Interaction:
-    """The interaction that a single-turn sample describes.
+def read(event: JsonObject, context: Context) -> Interaction | Collected:
+    """The interaction that a single-turn sample describes, or those of a multi-turn sample.
 
     Raises:
-        InvalidMessage: a field is missing, of the wrong type or too long, or the sample has several turns.
+        InvalidMessage: a field is missing, of the wrong type or too long.
     """
     if isinstance(event.get("user_input"), list):
-        raise InvalidMessage(
-            "user_input", "is a list of messages: multi-turn samples are not read, only single-turn ones"
-        )
+        return ragas_turns.read(event, context)
     check_count(event, "retrieved_contexts", context.max_documents)
     check_count(event, "retrieved_context_ids", context.max_documents)
     sample = validated(_RagasSample, event)

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 
 from monitor.core.message import DeadLetter
-from monitor.core.model import Document, Interaction, Json, Mark, SupportingDocument
+from monitor.core.model import Document, Feedback, Interaction, Json, Mark, SupportingDocument
 from monitor.core.personal_data import PersonalData
 from monitor.core.text.cache import cached_by_text
 from monitor.privacy.redaction import forms
@@ -69,7 +69,13 @@ class Redactor:
             tags=tags,
             tag_digests=self._digests(it.tags, tags),
         )
+        it = replace(it, feedback=self.feedback(it.feedback))  # another's word, so no mark of the answer
+        after = replace(after, feedback=it.feedback)
         return it if after == it else replace(after, marks=it.marks | _REDACTED)
+
+    def feedback(self, given: Sequence[Feedback]) -> tuple[Feedback, ...]:
+        """Feedback without personal data in its comments."""
+        return tuple([one if one.comment is None else replace(one, comment=self.text(one.comment)) for one in given])
 
     def dead_letter(self, letter: DeadLetter) -> DeadLetter:
         """The letter without personal data, as far as its bytes are text; the same object if nothing is found.

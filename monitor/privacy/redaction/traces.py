@@ -28,6 +28,7 @@ class TraceRedactor:
 
     def __init__(self, redactor: Redactor) -> None:
         self._text = redactor.text
+        self._feedback = redactor.feedback
 
     def collected(self, collected: Collected) -> Collected:
         """The spans, log records and events without personal data."""
@@ -36,6 +37,7 @@ class TraceRedactor:
             spans=tuple(map(self._span, collected.spans)),
             logs=tuple(map(self._log, collected.logs)),
             events=tuple(map(self._event, collected.events)),
+            feedback=self._feedback(collected.feedback),
         )
 
     def _event(self, event: bytes) -> bytes:

@@ -50,6 +50,7 @@ INTERACTION_COLUMNS = (
     "tag_digests",
     "unscored",
     "cost",
+    "span_id",
 )
 ASSESSMENT_COLUMNS = (
     "app",
@@ -107,6 +108,7 @@ def interaction_row(it: Interaction, stored_at: datetime) -> tuple[object, ...]:
         _array(sorted(it.tag_digests)) if it.tag_digests else None,
         it.unscored,
         it.cost,
+        it.span_id,
     )
 
 
@@ -133,6 +135,7 @@ def interaction_of(row: Mapping[str, Any]) -> Interaction:
         tags=row["tags"],
         tag_digests=frozenset(row["tag_digests"] or ()),
         trace_id=row["trace_id"],
+        span_id=row["span_id"],
         latency_ms=row["latency_ms"],
         usage=None if usage == (None, None) else TokenUsage(input=usage[0], output=usage[1]),
         cost=row["cost"],

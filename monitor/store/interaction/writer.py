@@ -23,16 +23,12 @@ from monitor.store.collect.keep import collect
 from monitor.store.collect.limits import DEFAULT_LIMITS, TraceLimits
 from monitor.store.database import copy_rows, end_halted, plain_url, retriable
 from monitor.store.interaction.feedback import keep_feedback
-from monitor.store.interaction.follow_ups import enqueue
+from monitor.store.interaction.follow_ups import enqueue, enqueue_to_send
 from monitor.store.interaction.new_interactions import keep_new, others
 from monitor.store.interaction.partitions import Partitions
 from monitor.store.interaction.rescore import add_assessments
 from monitor.store.interaction.rollup import CountedAssessment, LabelCap, prepare, write_ingest, write_rollup
-from monitor.store.interaction.rows import (
-    ASSESSMENT_COLUMNS,
-    assessment_row,
-    key,
-)
+from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row, key
 from monitor.store.interaction.turns.revision import lock_revised, revise
 from monitor.store.interaction.turns.unscored_counts import count_unscored
 from monitor.store.ledger.dead import bury, place
@@ -50,6 +46,7 @@ _PATIENCE: dict[str, Any] = {
 GROUP = "monitor"  # the group of offsets that do not belong to a consumer group of Kafka
 
 FollowUps: TypeAlias = Callable[[Assessment], Iterable[Work]]  # the work to queue for a new assessment
+Sends: TypeAlias = Callable[[Interaction], Iterable[Work]]  # where its verdict is to be sent
 
 
 class Writer(Store):
@@ -58,7 +55,8 @@ class Writer(Store):
     `queue_key` authenticates what it queues to be sealed. Offsets and ledger belong to `group`. `rescore` is the hash
     of a profile: the writer then only adds assessments beside the live ones, and leaves interactions that are not
     stored yet pending; it writes no interaction, rollup or dead letter. `follow_ups` names the work to queue for a
-    newly assessed interaction. `limits` bound the traces that it keeps.
+    newly assessed interaction, `sends` where its verdict goes, also when it is revised. `limits` bound the traces
+    that it keeps.
     """
 
     def __init__(
@@ -71,6 +69,7 @@ class Writer(Store):
         rescore: str = "",
         follow_ups: FollowUps = lambda _: (),
         limits: TraceLimits = DEFAULT_LIMITS,
+        sends: Sends = lambda _: (),
     ) -> None:
         self._url = plain_url(url)
         self._now = now
@@ -79,6 +78,7 @@ class Writer(Store):
         self._rescore = rescore
         self._follow_ups = follow_ups
         self._limits = limits
+        self._sends = sends
         self._connection: psycopg.Connection | None = None
         self._partitions = Partitions()
         self._labels = LabelCap()
@@ -200,7 +200,7 @@ class Writer(Store):
             if revising:
                 revise(self, connection, batch, known, self._now())
             if not self._rescore:
-                keep_feedback(connection, interactions, self._now())
+                keep_feedback(connection, interactions, batch.collected, self._now())
                 read = [*(at for interaction in interactions if (at := interaction.position) is not None), *letters]
                 dead = (at for i, at in enumerate(letters) if i in buried)
                 now = self._now()
@@ -267,9 +267,15 @@ class Writer(Store):
         self._entries.queue(connection, entries, self._now())
 
     def follow_up(self, connection: psycopg.Connection, assessments: Sequence[Assessment]) -> None:
-        """Queues the follow-up work of assessments."""
+        """Queues the follow-up work of assessments, which are new or revised."""
         work = [(kind, a.interaction) for a in assessments for kind in self._follow_ups(a)]
         enqueue(connection, self.group, self._now(), work)
+        self.send_out(connection, [a.interaction for a in assessments])
+
+    def send_out(self, connection: psycopg.Connection, interactions: Sequence[Interaction]) -> None:
+        """Queues the verdicts of interactions to be sent out, or to be sent again as they are now."""
+        work = [(kind, interaction) for interaction in interactions for kind in self._sends(interaction)]
+        enqueue_to_send(connection, self.group, self._now(), work)
 
     def recount(
         self,

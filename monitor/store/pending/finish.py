@@ -166,6 +166,7 @@ def finish_judged(
         if heard := hear(writer, connection, words, hearing, now):
             writer.recount(connection, before=[old for old, _ in heard], after=[new for _, new in heard])
         forget(connection, ours)
+        writer.send_out(connection, [claim.interaction for claim in ours])  # judgements go out too
 
 
 def _check_stored(connection: psycopg.Connection, rows: Sequence[Row]) -> None:

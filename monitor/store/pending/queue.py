@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from sqlalchemy import Engine, and_, func, select, text, tuple_, update
+from sqlalchemy import Engine, and_, delete, func, select, text, tuple_, update
 
 from monitor.core.assessment_json import storable
 from monitor.core.model import Interaction, Reason, Work
@@ -39,13 +39,19 @@ _OURS = """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """A piece of work that a worker has taken. `refuses`: the answer is worded as a refusal."""
+class Taken:
+    """A piece of work that a worker has taken."""
 
     id: int
     kind: Work
     token: str
     attempts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim(Taken):
+    """Work on an interaction. `refuses`: the answer is worded as a refusal."""
+
     group: str
     interaction: Interaction
     refuses: bool
@@ -126,7 +132,7 @@ class PendingQueue:
             for row in connection.execute(query).mappings()
         ]
 
-    def failed(self, claims: Sequence[Claim], error: str, retry_at: datetime | None, *, attempted: bool = True) -> None:
+    def failed(self, claims: Sequence[Taken], error: str, retry_at: datetime | None, *, attempted: bool = True) -> None:
         """Stores the error and when to retry; None gives the work up. Without `attempted` no attempt is counted."""
         if not claims:
             return
@@ -138,7 +144,7 @@ class PendingQueue:
         with retriable(), self._engine.begin() as connection:
             connection.execute(update(pending).where(_p.id.in_(ids), _p.claim == token).values(values))
 
-    def release(self, claims: Sequence[Claim], now: datetime) -> None:
+    def release(self, claims: Sequence[Taken], now: datetime) -> None:
         """Gives back claims on which nothing was done, so that others may claim the work at once."""
         ours = [tuple_(_p.id, _p.claim).in_([(claim.id, claim.token) for claim in claims])]
         values = {"claim": None, "not_before": now, "attempts": _p.attempts - 1}
@@ -151,8 +157,8 @@ class PendingQueue:
         with retriable(), self._engine.begin() as connection:
             connection.execute(update(pending).where(*ours).values(not_before=until))
 
-    def counts(self, now: datetime) -> list[PendingCount]:
-        """The counts by kind, without kinds that have no work."""
+    def counts(self, now: datetime, *kinds: Work) -> list[PendingCount]:
+        """The counts by kind, without kinds that have no work; only of `kinds`, if any are named."""
         waits = ~_p.given_up
         query = select(
             _p.kind,
@@ -164,6 +170,8 @@ class PendingQueue:
             func.min(_p.queued_at).label("oldest"),
             func.max(_p.last_error).label("last_error"),
         ).group_by(_p.kind)
+        if kinds:
+            query = query.where(_p.kind.in_(kinds))
         with retriable(), self._engine.connect() as connection:
             found = {row["kind"]: row for row in connection.execute(query).mappings()}
         return [PendingCount(**{**found[kind], "kind": kind}) for kind in Work if kind in found]
@@ -177,6 +185,12 @@ class PendingQueue:
             query = query.where(_p.given_up == given_up)
         with retriable(), self._engine.connect() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
+
+    def clear(self, kinds: Sequence[Work], *, most: int) -> int:
+        """Deletes up to `most` pieces of work of these kinds, whoever has claimed them; returns how many there were."""
+        some = select(_p.id).where(_p.kind.in_(kinds)).limit(most).scalar_subquery()
+        with retriable(), self._engine.begin() as connection:
+            return connection.execute(delete(pending).where(_p.id.in_(some))).rowcount
 
     def revive(self, now: datetime, *, kind: Work | None) -> int:
         """Makes work that was given up, or waits after a failure, due at once; returns how much there was."""

@@ -36,7 +36,8 @@ _STATEMENTS = (
     """
         UPDATE interaction t
         SET question = '', answer = '', retrieved_documents = '[]', supporting_documents = NULL,
-            reference_answer = NULL, conversation_id = NULL, tags = '{{}}', trace_id = NULL, tag_digests = NULL,
+            reference_answer = NULL, conversation_id = NULL, tags = '{{}}', trace_id = NULL, span_id = NULL,
+            tag_digests = NULL,
             marks = ARRAY(SELECT DISTINCT mark FROM unnest(t.marks || CAST(:mark AS text)) AS mark ORDER BY mark)
         FROM {gone} WHERE {same}
     """,

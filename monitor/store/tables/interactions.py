@@ -90,6 +90,7 @@ interaction = Table(
     Column("revised_at", _time),  # when another message last replaced its content; null: never
     Column("revised_offset", BigInteger),  # of that message, where it came in the partition of the first
     Column("cost", Double),  # by the prices when it was stored; null: unknown
+    Column("span_id", Text),  # where in its trace verdicts are sent to; not sealed
     Index("interaction_by_time", "occurred_at"),
     Index("interaction_by_id", "id"),
     Index("interaction_by_conversation", "conversation_id", postgresql_where=text("conversation_id IS NOT NULL")),
@@ -125,8 +126,7 @@ assessment = Table(
     *(Column(metric, REAL) for metric in METRICS),
     Column("features", JSONB, nullable=False),  # both readings of each metric, and why one is undefined
     Column("support", JSONB, nullable=False),
-    # false: kept beside the one that is shown and counted
-    Column("live", Boolean, nullable=False, server_default=text("true")),
+    Column("live", Boolean, nullable=False, server_default=text("true")),  # false: beside the one shown and counted
     Column("revised_at", _time),  # when support from the sidecar replaced a stand-in, or the judge's word was heard
     Column("earlier", JSONB),  # the row before that, with its own `revised_at` and `earlier` if it was a revision too
     Column("transaction_id", BigInteger, server_default=text("txid_current()")),  # that stored it; null: before 0021

@@ -78,5 +78,18 @@ feedback = Table(
     Column("interaction_id", Text, primary_key=True),
     Column("thumb", Text, nullable=False),  # `up` or `down`, as given last
     Column("given_at", _time, nullable=False),
+    Column("comment", Text),
     Index("feedback_by_time", "app", "given_at"),
+)
+
+early_feedback = Table(
+    "early_feedback",  # on answers that are not stored yet; for a short time
+    metadata,
+    Column("app", Text, primary_key=True),
+    Column("interaction_id", Text, primary_key=True),
+    Column("thumb", Text, nullable=False),
+    Column("comment", Text),
+    Column("given_at", _time, nullable=False),
+    Column("received_at", _time, nullable=False),
+    Index("early_feedback_by_time", "received_at"),
 )

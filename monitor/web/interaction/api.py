@@ -12,6 +12,7 @@ from pydantic import Field
 from monitor.app.wiring.application import Application
 from monitor.privacy.masking import redact, redact_head
 from monitor.store.interaction.context import InteractionContext
+from monitor.store.interaction.feedback import feedback_on
 from monitor.store.interaction.filters import Filters, ListedInteraction
 from monitor.store.interaction.list import InteractionList
 from monitor.store.interaction.turns.unscored_list import unscored_turns
@@ -43,7 +44,17 @@ router = APIRouter(tags=["interactions"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 PREFIX = "/api/v1/interactions/"
 _HEAD = 500  # characters of a text in the list
-_IN_CLEAR = ("question", "answer", "documents", "support", "evidence", "judgements", "tags", "conversation_id")
+_IN_CLEAR = (
+    "question",
+    "answer",
+    "documents",
+    "support",
+    "evidence",
+    "judgements",
+    "tags",
+    "conversation_id",
+    "feedback",
+)
 
 
 class InteractionItem(ApiResponse):
@@ -98,6 +109,14 @@ class PersonLabel(ApiResponse):
     note: str | None
 
 
+class UserFeedback(ApiResponse):
+    """What the end user said last of the answer."""
+
+    thumb: str
+    comment: str | None
+    given_at: datetime
+
+
 class InteractionDetail(ApiResponse):
     """An interaction with its live assessment and the assessments under other profiles."""
 
@@ -132,6 +151,7 @@ class InteractionDetail(ApiResponse):
     other_assessments: list[Assessment]
     judgements: list[Judgement]
     labels: list[PersonLabel]
+    feedback: UserFeedback | None = Field(None, description="of the end user; null if none was given")
 
 
 @router.get(
@@ -189,7 +209,14 @@ def interaction(
     judgements = application.queries.judgements(app, id_)
     labels = newest_labels(application.engine, app, id_)
     leaves = InteractionContext(application.engine).leaves(app, id_)
-    return interaction_detail(rows, judgements, labels, sealed_at=leaves[0].sealed_at if leaves else None, clear=clear)
+    return interaction_detail(
+        rows,
+        judgements,
+        labels,
+        sealed_at=leaves[0].sealed_at if leaves else None,
+        feedback=feedback_on(application.engine, app, id_),
+        clear=clear,
+    )
 
 
 def interaction_detail(
@@ -198,6 +225,7 @@ def interaction_detail(
     labels: list[Mapping[str, Any]],
     *,
     sealed_at: datetime | None = None,
+    feedback: Mapping[str, Any] | None = None,
     clear: bool,
 ) -> InteractionDetail:
     """An interaction from its rows of `AssessmentQueries.with_assessments`, the live one first."""
@@ -230,6 +258,13 @@ def interaction_detail(
             )
             for row in labels
         ],
+        feedback=None
+        if feedback is None
+        else UserFeedback(
+            thumb=feedback["thumb"],
+            comment=_text(feedback["comment"], clear=clear),
+            given_at=feedback["given_at"],
+        ),
     )
 
 

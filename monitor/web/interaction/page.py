@@ -18,7 +18,9 @@ from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Unscored, Verdict
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_OF_ONE, UNSCORED_PAGE
+from monitor.core.text.trace_link import trace_link
 from monitor.store.interaction.context import InteractionContext
+from monitor.store.interaction.feedback import feedback_on
 from monitor.store.interaction.turns.unscored_list import unscored_turns
 from monitor.store.review.labels import newest_labels
 from monitor.web.base.access import Identity, Permission
@@ -34,7 +36,18 @@ NOTICES = {
 }
 _PREFIX = "/interactions/"
 _APP_AND_ID = 2  # segments of a path
-_FIELDS = ("question", "answer", "documents", "support", "evidence", "judgements", "tags", "conversation", "labels")
+_FIELDS = (
+    "question",
+    "answer",
+    "documents",
+    "support",
+    "evidence",
+    "judgements",
+    "tags",
+    "conversation",
+    "labels",
+    "feedback",
+)
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 InteractionId = Annotated[str, Path(alias="id")]
 
@@ -106,6 +119,9 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
         currency=request.app.state.currency,
         others=rows[1:],
         path=interaction_path(app, id_),
+        trace_url=trace_link(
+            application.settings.trace_url, app=app, id_=id_, trace_id=row["trace_id"], span_id=row["span_id"]
+        ),
         shown=interaction_view.masker(clear=clear),
         masked_text=interaction_view.masker(clear=False),  # for other turns: the recorded look is at this one only
         sentences=sentences,
@@ -125,6 +141,7 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
         judgement_text=judgement_text,
         turns=context.conversation(app, conversation) if conversation else (),
         leaves=context.leaves(app, id_),
+        feedback=feedback_on(application.engine, app, id_),
         labels=newest_labels(application.engine, app, id_),
         most_note=MAX_NOTE_CHARS,
     )

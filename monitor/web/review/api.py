@@ -12,6 +12,7 @@ from monitor.app.review import MAX_NOTE_CHARS
 from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import storable
 from monitor.core.model import Verdict
+from monitor.ingest.dialects.feedback import MAX_COMMENT_CHARS
 from monitor.review.label import Label
 from monitor.store.interaction.feedback import add_feedback
 from monitor.store.review.shortage import shortage
@@ -104,6 +105,7 @@ class NewFeedback(ApiRequest):
     app: Name
     id: Name
     thumb: Literal["up", "down"]
+    comment: str | None = Field(None, max_length=MAX_COMMENT_CHARS)
 
 
 @router.post(
@@ -111,10 +113,10 @@ class NewFeedback(ApiRequest):
     status_code=HTTPStatus.NO_CONTENT,
     operation_id="addFeedback",
     responses=problems(NOT_FOUND, TOO_LARGE),
-    summary="Store an end user's thumb",
+    summary="Store an end user's thumb and comment",
 )
 def add_thumb(request: Request, _: Labeller, new: NewFeedback) -> None:
-    """Stores the newest thumb of an answer. It is shown and counted; no label, verdict or rate depends on it."""
+    """Stores the newest word on an answer. It is shown and counted; no label, verdict or rate depends on it."""
     application: Application = request.app.state.application
-    if not add_feedback(application.engine, new.app, new.id, new.thumb, application.now()):
+    if not add_feedback(application.engine, new.app, new.id, new.thumb, application.now(), comment=new.comment):
         raise HTTPException(NOT_FOUND, "no such interaction is stored")

@@ -7,16 +7,24 @@ from datetime import UTC, datetime
 
 import pytest
 
+from monitor.app.wiring.application import Application
 from monitor.core.message import Message, Position
+from monitor.core.settings.load import load_settings
 from monitor.core.trace import Collected, Span
 from monitor.simulate.fakes.intake import MemoryIntake
 
 NOW = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
 
-@pytest.fixture(params=["memory"])
-def intake():
-    return MemoryIntake(max_spans=3)
+@pytest.fixture(params=["memory", "postgres"])
+def intake(request, tmp_path):
+    if request.param == "memory":
+        yield MemoryIntake(max_spans=3)
+        return
+    database = request.getfixturevalue("database")
+    settings = load_settings(database_url=database, state_dir=tmp_path, collect={"max_parts": 3})
+    with Application(settings, now=lambda: NOW) as application:
+        yield application.collecting.intake
 
 
 def a_span(number, trace="a" * 32):

@@ -31,7 +31,7 @@ def test_the_doctor_finds_a_fresh_installation_well_before_and_after_its_migrati
 def test_the_doctor_goes_on_where_one_check_fails(monitor):
     findings = monitor.json("doctor", code=1, DATABASE_URL="postgresql://127.0.0.1:1/nothing", RULES="nowhere.yaml")
     failed = [f["check"] for f in findings if not f["good"]]
-    assert failed == ["database", "migrations", "references", "alert rules", "audit"]
+    assert failed == ["database", "migrations", "references", "alert rules", "turns", "audit"]
     assert all(f["mended_by"] for f in findings if not f["good"])
 
 

@@ -38,6 +38,9 @@ def test_it_serves_this_machine_until_it_is_told_to_stop(installation):
         assert "local, admin" in browser.get(link_of(running)).text
         assert "local, admin" in browser.get(url).text
     assert httpx2.get(url, headers={"Host": "rebound.example.org"}).status_code == 403
+    event = {"id": "a1", "question": "When?", "retrieved_documents": ["At nine."], "answer": "At nine."}
+    sent = httpx2.post(f"{url}/v1/interactions", json=event)
+    assert (sent.status_code, sent.json()) == (202, {"accepted": 1, "rejected": []})
     head = httpx2.head(f"{url}/signin")
     assert (head.status_code, head.content) == (200, b"")
     assert running.terminate() == 0

@@ -31,7 +31,7 @@ from tests.factories.answers import a_batch, an_assessment, clock
 from tests.rig.installation import ROOT
 from tests.rig.store.keys import QUEUE_KEY
 
-HEAD = "0032"
+HEAD = "0033"
 USAGE = {column.name for column in usage_columns()}  # since 0032
 
 

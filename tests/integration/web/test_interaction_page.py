@@ -206,3 +206,28 @@ def test_bars_have_the_colour_of_what_they_tell_and_the_first_wrong_sentence_is_
     assert "Point at a sentence" in text
     opened = re.findall(r'<details class="sentence (\w+)"[^>]* open data-peek>', text)
     assert opened == ["bad"] or (not opened and 'class="sentences roomy"' not in text)
+
+
+@pytest.mark.parametrize(
+    ("trace_id", "link"),
+    [
+        ("4bf9", "https://traces.example/x/4bf9"),
+        (
+            '"><script>alert(1)</script>/../..',
+            "https://traces.example/x/%22%3E%3Cscript%3Ealert%281%29%3C%2Fscript%3E%2F..%2F..",
+        ),
+        ("ada@example.org", None),  # personal data is not in a link either
+        (None, None),
+    ],
+)
+def test_the_trace_is_linked_in_the_teams_own_tool(site, writer, trace_id, link):
+    writer.write(a_batch(an_assessment(id="q-1", app="shop", trace_id=trace_id)))
+    settings = site.application.settings
+    site.application.settings = settings.model_copy(update={"trace_url": {"*": "https://traces.example/x/{trace_id}"}})
+    text = site.by_token("viewer").get("/interactions/shop/q-1").text
+    found = re.findall(r'href="([^"]*)"[^>]*>open the trace', text)
+    assert found == ([link] if link else [])
+    assert "traces.example" in text or not link
+    assert "<script>alert(1)" not in text
+    site.application.settings = settings
+    assert "open the trace" not in site.by_token("viewer").get("/interactions/shop/q-1").text

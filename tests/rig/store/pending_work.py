@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from monitor.core.message import Offset, Position
-from monitor.core.model import Work
+from monitor.core.model import SENDING, Work
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import Ledger
 from tests.factories.answers import (
@@ -20,7 +20,7 @@ from tests.factories.answers import (
 
 TOPIC = "answers"
 LEASE = timedelta(minutes=15)
-EVERY_KIND = tuple(Work)
+EVERY_KIND = tuple(kind for kind in Work if kind not in SENDING)  # claimed with its interaction
 LATER = NOON + timedelta(hours=1)
 
 

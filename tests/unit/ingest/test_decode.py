@@ -173,12 +173,14 @@ HEADERS = st.lists(
 
 def either_or_invalid(value, headers=(), dialect="auto"):
     """Decodes, and checks that all text of what came out can be stored. Any other exception is a failure."""
-    interactions, dead, _ = Decoder(dialect=dialect).decode_batch([a_message(value, headers=headers)])
+    interactions, dead, collected = Decoder(dialect=dialect).decode_batch([a_message(value, headers=headers)])
     for letter in dead:
         (letter.path + letter.problem).encode()
         assert "\x00" not in letter.path + letter.problem
         assert len(letter.path) < 600
         assert len(letter.problem) < 300
+        return None
+    if collected:
         return None
     (interaction,) = interactions
     text = json.dumps(dataclasses.asdict(interaction), default=str, ensure_ascii=False, allow_nan=False)

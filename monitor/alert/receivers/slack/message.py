@@ -149,7 +149,9 @@ def _examples(examples: tuple[Example, ...]) -> list[Json]:
             f"Answer: {foreign(example.answer, _ANSWER)}",
         )
         blocks.append(section(plain_text("\n".join(lines))))
-    links: list[Json] = [link(shown.url, f"Example {n}", _URL) for n, shown in enumerate(examples, start=1)]
+    links: list[Json] = []
+    for number, example in enumerate(examples, start=1):
+        links += [link(example.url, f"Example {number}", _URL), link(example.trace_url, f"Trace {number}", _URL)]
     if any(links):
         blocks.append({"type": "context", "elements": [found for found in links if found]})
     return blocks

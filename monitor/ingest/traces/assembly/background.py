@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from monitor.core.model import TokenUsage
+from monitor.core.model import Json, TokenUsage
 from monitor.core.trace import Span
 from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.reading.facts import conversation_of, usage_of, usage_within, user_of
@@ -32,15 +32,22 @@ def background_of(steps: Steps) -> Background:
         steps.trace.by_id.values(), key=lambda s: (steps.trace.depth_of.get(s.span_id, 0), s.started, s.span_id)
     )
     resource = spans[0].resource if spans else {}
-    service = first_text(resource.get("service.name"))
     return Background(
         conversation_id=_first(spans, conversation_of),
         user=_first(spans, user_of),
-        service=None if service is None or service.startswith("unknown_service") else service,
+        service=_service(resource),
         environment=first_text(resource.get("deployment.environment.name"), resource.get("deployment.environment")),
         model=next((step.model for step in reversed(steps.models) if step.model and not step.failed), None),
         usage=_usage(steps),
     )
+
+
+def _service(resource: Mapping[str, Json]) -> str | None:
+    """The name of the service, or of the project that a package names in its place."""
+    named = first_text(resource.get("service.name"))
+    if named is not None and not named.startswith("unknown_service"):
+        return named
+    return first_text(resource.get("openinference.project.name"))
 
 
 def _first(spans: list[Span], read: Callable[[Span], str | None]) -> str | None:

@@ -9,6 +9,7 @@ from functools import cached_property
 from monitor.ingest.traces.reading.documents import documents_of, merged
 from monitor.ingest.traces.reading.kinds import Kind, kind_by_name, kind_of
 from monitor.ingest.traces.reading.step import Step
+from monitor.ingest.traces.reading.values import is_repr, understood
 from monitor.ingest.traces.trace import Trace
 from monitor.ingest.traces.turn import TurnDocument
 
@@ -51,6 +52,8 @@ class Steps:
     def final(self) -> Step | None:
         """The call that gave the answer, or failed: of those that did not ask for tools, the one that ended last."""
         calls = [step for step in self.models if step.failed or not step.calls_tools]
+        if not calls and self._root_answers():
+            calls = list(self.models)  # an agent that gives its answer by calling a tool
         return max(
             calls, key=lambda s: (s.span.ended, s.text is not None, self._depth(s), s.span.span_id), default=None
         )
@@ -103,6 +106,12 @@ class Steps:
             if parent_id in chosen or parent_id in found:
                 found.add(span_id)
         return found
+
+    def _root_answers(self) -> bool:
+        """Whether a chain without a parent gave back a text."""
+        roots = [self.by_id[span_id] for span_id in self.trace.children_of.get(None, ())]
+        outputs = [understood(s.output) for s in roots if s.kind is Kind.CHAIN and s.span.parent_id is None]
+        return any(isinstance(text, str) and text.strip() and not is_repr(text) for text in outputs)
 
     def _depth(self, step: Step) -> int:
         return self.trace.depth_of.get(step.span.span_id, 0)

@@ -27,7 +27,18 @@ _ROLES = {
 _CALLS = frozenset({"tool_call", "tool_use", "function_call", "tool-call", "toolcall", "tool_calls", "functioncall"})
 _RESULTS = frozenset({"tool_call_response", "tool_result", "tool-result", "function_call_output", "function_response"})
 _THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking", "thought"})
-_LISTS = ("messages", "replies", "choices", "generations", "output", "input", "candidates", "contents", "prompt")
+_LISTS = (
+    "messages",
+    "replies",
+    "tool_messages",
+    "choices",
+    "generations",
+    "output",
+    "input",
+    "candidates",
+    "contents",
+    "prompt",
+)
 _GIVEN = ("input", "prompt")
 _HOLDERS = ("message", "delta", "data", "kwargs", "update", "content")
 _CONTENTS = ("content", "parts", "_content", "contents", "blocks", "text", "output", "message")

@@ -17,17 +17,16 @@ from monitor.ingest.traces.turn import TurnDocument
 
 _INPUTS = (
     "input.value", "langfuse.observation.input", "mlflow.spanInputs", "haystack.component.input",
-    "haystack.pipeline.input_data", "traceloop.entity.input", "gen_ai.tool.call.arguments", "tool_arguments",
-    "ai.prompt", "ai.toolCall.args", "gen_ai.retrieval.query.text", "gen_ai.retrieval.query", "db.vector.query.content",
-    "gen_ai.prompt", "langfuse.trace.input", "gen_ai.task.input", "input",
+    "haystack.pipeline.input_data", "haystack.agent.input", "traceloop.entity.input", "gen_ai.tool.call.arguments",
+    "tool_arguments", "ai.prompt", "ai.toolCall.args", "gen_ai.retrieval.query.text", "gen_ai.retrieval.query",
+    "db.vector.query.content", "gen_ai.prompt", "langfuse.trace.input", "gen_ai.task.input", "input",
 )  # fmt: skip
 _OUTPUTS = (
     "output.value", "langfuse.observation.output", "mlflow.spanOutputs", "haystack.component.output",
-    "haystack.pipeline.output_data", "traceloop.entity.output", "gen_ai.retrieval.documents",
-    "gen_ai.tool.call.result", "tool_response", "gcp.vertex.agent.tool_response", "ai.response.text",
-    "ai.toolCall.result", "ai.response.object",
-    "db.vector.query.response.documents", "gen_ai.completion", "langfuse.trace.output", "final_result",
-    "gen_ai.task.output", "output",
+    "haystack.pipeline.output_data", "haystack.agent.output", "traceloop.entity.output",
+    "gen_ai.retrieval.documents", "gen_ai.tool.call.result", "tool_response", "gcp.vertex.agent.tool_response",
+    "ai.response.text", "ai.toolCall.result", "ai.response.object", "db.vector.query.response.documents",
+    "gen_ai.completion", "langfuse.trace.output", "final_result", "gen_ai.task.output", "output",
 )  # fmt: skip
 _IN_MESSAGES = ("gen_ai.input.messages", "ai.prompt.messages", "gen_ai.prompt", "gcp.vertex.agent.llm_request")
 _OUT_MESSAGES = ("gen_ai.output.messages", "gen_ai.completion", "gcp.vertex.agent.llm_response")
@@ -240,7 +239,7 @@ def _event_message(role: str, body: Json, attributes: Mapping[str, Json]) -> lis
 
 
 def _listed_message(fields: Mapping[str, Json], role: str) -> list[ChatMessage]:
-    given = first_text(fields.get("role")) or ("tool" if "tool_call_id" in fields else role)
+    given = "tool" if "tool_call_id" in fields else first_text(fields.get("role")) or role
     if not given:
         return []
     content = fields.get("content")

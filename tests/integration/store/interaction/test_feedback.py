@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-import logging
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
-from monitor.core.model import Feedback
-from monitor.ingest.decode import Decoder
-from monitor.store.interaction.feedback import add_feedback, thumbs
+from monitor.core.model import Feedback, Mark
+from monitor.core.personal_data import PersonalData
+from monitor.core.trace import Collected
+from monitor.ingest.decode import Decoder, TopicDecoder
+from monitor.privacy.redaction.redactor import redactor
+from monitor.store.interaction import feedback as feedback_rows
+from monitor.store.interaction.feedback import add_feedback, feedback_on, thumbs
 from monitor.store.privacy.erasure import Erasure, ErasureTarget
 from tests.factories.answers import NOON, a_batch, a_message, an_assessment
 
@@ -50,7 +53,7 @@ def test_a_field_of_that_name_which_somebody_else_uses_is_left_alone():
     assert len(event(feedback=[{"id": str(n), "thumb": "up"} for n in range(101)]).feedback) == 100
 
 
-def test_the_newest_thumb_on_a_stored_answer_counts_once(writer, engine, caplog):
+def test_the_newest_thumb_on_a_stored_answer_counts_once(writer, engine):
     up, down = Feedback(id="q-1", thumb="up"), Feedback(id="q-1", thumb="down")
     tally = writer.write(a_batch(said(1, up), said(2, down)))
     assert tally.assessed == 2
@@ -58,9 +61,7 @@ def test_the_newest_thumb_on_a_stored_answer_counts_once(writer, engine, caplog)
     again = writer.write(a_batch(said(1, up)))  # an event that is repeated with a thumb
     assert again.duplicate == 1
     assert thumbs(engine, APP, *WEEK) == {"up": 1, "down": 0}
-    with caplog.at_level(logging.WARNING):
-        writer.write(a_batch(said(3, Feedback(id="nobody", thumb="up"))))
-    assert "feedback on 1 answers that are not stored" in caplog.text
+    writer.write(a_batch(said(3, Feedback(id="nobody", thumb="up"))))
     assert thumbs(engine, APP, *WEEK) == {"up": 1, "down": 0}
 
 
@@ -110,3 +111,92 @@ def test_it_goes_with_the_answer(writer, engine, rows):
     found = erasure.find(ErasureTarget(app=APP, ids=("q-1",)))
     erasure.erase(APP, found, by="ann", reason_given=True, now=NOON)
     assert rows("SELECT interaction_id, thumb FROM feedback") == [("q-2", "up")]
+
+
+def alone(event, **over):
+    (read,) = Decoder(app=APP).decode_batch([a_message(json.dumps(event).encode(), **over)]).collected
+    return read
+
+
+def collected(*feedback, at=NOON):
+    return Collected(received_at=at, app=APP, feedback=feedback)
+
+
+def test_feedback_comes_in_an_event_of_its_own():
+    event = {
+        "feedback": [{"id": "q-1", "thumb": "down", "comment": " Wrong. "}, {"id": 7, "thumb": "up"}],
+        "app": "bot",
+    }
+    read = alone({**event, "occurred_at": "2026-03-01T10:00:00Z"})
+    at = datetime(2026, 3, 1, 10, tzinfo=UTC)
+    assert read.app == "bot"
+    assert read.feedback == (
+        Feedback(id="q-1", thumb="down", comment="Wrong.", given_at=at),
+        Feedback(id="7", thumb="up", given_at=at),
+    )
+    (one,) = alone({"feedback": "up", "id": "q-1", "comment": "x" * 5_000}).feedback
+    assert (one.id, one.thumb, len(one.comment)) == ("q-1", "up", 4_000)
+    wrapped = {"specversion": "1.0", "id": "e", "source": "/bot", "type": "t", "data": event}
+    assert alone(wrapped).app == "bot"
+
+
+def test_feedback_that_would_be_lost_becomes_a_dead_letter():
+    for event, path in (
+        ({"feedback": [{"id": "q", "thumb": "sideways"}]}, "feedback[0].thumb"),
+        ({"feedback": [{"thumb": "up"}]}, "feedback[0].id"),
+        ({"feedback": ["up"]}, "feedback[0]"),
+        ({"feedback": "great"}, "feedback"),
+        ({"feedback": "up"}, "id"),
+        ({"feedback": [{"id": "q", "thumb": "up"}] * 101}, "feedback"),
+        ({"feedback": "up", "id": "q", "question": "?"}, "retrieved_documents"),
+    ):
+        (letter,) = Decoder(app=APP).decode_batch([a_message(json.dumps(event).encode())]).dead_letters
+        assert letter.path == path
+
+
+def test_a_comment_is_stored_and_stays_until_the_thumb_changes(writer, engine):
+    down, up = Feedback(id="q-1", thumb="down"), Feedback(id="q-1", thumb="up")
+    hour = timedelta(hours=1)
+    writer.write(replace(a_batch(said(1)), collected=(collected(replace(down, comment="Wrong."), at=NOON - 3 * hour),)))
+    assert feedback_on(engine, APP, "q-1")["comment"] == "Wrong."
+    writer.write(replace(a_batch(), collected=(collected(down, at=NOON - 2 * hour),)))
+    assert feedback_on(engine, APP, "q-1")["comment"] == "Wrong."
+    writer.write(replace(a_batch(), collected=(collected(up, at=NOON - hour),)))
+    assert feedback_on(engine, APP, "q-1") == {"thumb": "up", "comment": None, "given_at": NOON - hour}
+    assert feedback_on(engine, APP, "q-2") is None
+    writer.write(replace(a_batch(said(2)), collected=(collected(Feedback(id="q-2", thumb="up", comment="x")),)))
+    assert add_feedback(engine, APP, "q-2", "down", NOON + hour, comment="No.")
+    assert feedback_on(engine, APP, "q-2")["comment"] == "No."
+
+
+def test_feedback_that_comes_before_its_answer_waits_for_it(writer, engine, rows):
+    writer.write(replace(a_batch(), collected=(collected(Feedback(id="q-1", thumb="down", comment="Wrong.")),)))
+    assert rows("SELECT interaction_id FROM early_feedback") == [("q-1",)]
+    assert feedback_on(engine, APP, "q-1") is None
+    writer.write(a_batch(said(1)))
+    assert rows("SELECT interaction_id FROM early_feedback") == []
+    assert feedback_on(engine, APP, "q-1")["comment"] == "Wrong."
+
+
+def test_what_waits_is_bounded_in_time_and_number(writer, rows, monkeypatch, caplog):
+    monkeypatch.setattr(feedback_rows, "MOST_EARLY", 2)
+    early = tuple(Feedback(id=f"nobody-{n}", thumb="up") for n in range(3))
+    writer.write(replace(a_batch(), collected=(collected(*early),)))
+    assert rows("SELECT count(*) FROM early_feedback") == [(2,)]
+    assert "feedback on 1 answers that are not stored was left out" in caplog.text
+    caplog.clear()
+    monkeypatch.setattr(feedback_rows, "EARLY_FOR", timedelta(seconds=-1))
+    writer.write(replace(a_batch(), collected=(collected(Feedback(id="late", thumb="up")),)))
+    assert rows("SELECT interaction_id FROM early_feedback") == [("late",)]
+    assert "feedback on 2 answers" in caplog.text
+
+
+def test_comments_are_redacted_like_all_else():
+    decoder = TopicDecoder(Decoder(app=APP), {}, redactor([PersonalData.E_MAIL]))
+    alone_, beside = (
+        {"feedback": [{"id": "q", "thumb": "up", "comment": "Write to ann@example.com"}]},
+        {"id": "a", "question": "?", "answer": "!", "retrieved_documents": []},
+    )
+    read = decoder.decode_batch(a_message(json.dumps(e).encode()) for e in (alone_, {**beside, **alone_}))
+    assert [one.feedback[0].comment for one in (*read.collected, *read.interactions)] == ["Write to [e-mail]"] * 2
+    assert not read.interactions[0].marks & {Mark.REDACTED}

@@ -22,6 +22,7 @@ from tests.factories.answers import (
     at,
 )
 from tests.rig.store.pending_work import (
+    EVERY_KIND,
     LATER,
     LEASE,
     TOPIC,
@@ -44,7 +45,7 @@ def test_what_is_finished_under_a_lapsed_claim_is_not_stored(writer, queue, engi
     reader = Reader(writer)
     reader.write(pending=["p"], assessed=["a"])
     first, second = claim(queue, now=NOON), claim(queue, now=LATER)
-    assert Counter(c.kind for c in first) == Counter(c.kind for c in second) == dict.fromkeys(Work, 1)
+    assert Counter(c.kind for c in first) == Counter(c.kind for c in second) == dict.fromkeys(EVERY_KIND, 1)
     of_first, of_second = ({c.kind: [c] for c in claims} for claims in (first, second))
 
     def finish(claims, score):
@@ -151,7 +152,7 @@ def test_what_was_judged_is_not_queued_again(database, writer, queue, rows):
     finish_revised(writer, assessed(by_kind[Work.SIDECAR], support=FROM_THE_SIDECAR), NOON)
     assert the_queue(rows) == [("judge", "b"), ("sidecar", "b")]
     with psycopg.connect(database) as connection:
-        enqueue(connection, "monitor", NOON, [(kind, by_kind[Work.JUDGE][0].interaction) for kind in Work])
+        enqueue(connection, "monitor", NOON, [(kind, by_kind[Work.JUDGE][0].interaction) for kind in EVERY_KIND])
     assert the_queue(rows) == [("assess", "a"), ("judge", "b"), ("sidecar", "a"), ("sidecar", "b")]
 
 

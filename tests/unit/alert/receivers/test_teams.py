@@ -110,3 +110,19 @@ def test_an_answer_that_explains_nothing_is_a_refusal_too(server):
 def test_the_url_of_a_retired_connector_is_refused():
     with pytest.raises(WrongSettings, match="retired"):
         Teams("https://quillmere.webhook.office.com/webhookb2/1@2/IncomingWebhook/3/4")
+
+
+def test_the_traces_of_examples_are_in_the_menu_and_a_hostile_address_is_left_out():
+    examples = (
+        an_example(trace_url="https://traces.example/t/4bf9"),
+        an_example(trace_url="javascript:alert(1)"),
+    )
+    actions = card_of(a_notification(examples=examples))["actions"]
+    assert [action for action in actions if action["title"].startswith("Trace")] == [
+        {
+            "type": "Action.OpenUrl",
+            "title": "Trace 1",
+            "url": "https://traces.example/t/4bf9",
+            "mode": "secondary",
+        }
+    ]

@@ -333,3 +333,10 @@ def test_the_default_view_has_no_arithmetic():
     text = shown(reasons=[reason.value for reason in Reason])
     for figure in ("0.96", "0.81", "0.79", "log-odds", "starts at", "threshold", "SDQ", "alignment, missing numbers"):
         assert figure not in text
+
+
+def test_the_trace_is_shown_where_its_address_is_known():
+    console = Console(file=io.StringIO(), width=200, color_system=None)
+    console.print(explanation(ROW, trace_url="https://traces.example/t/4bf9"))
+    assert "https://traces.example/t/4bf9" in console.file.getvalue()
+    assert "trace" not in shown()

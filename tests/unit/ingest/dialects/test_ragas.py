@@ -53,7 +53,7 @@ def test_optional_fields_may_be_null():
         (
             {"user_input": [{"content": "Hi", "type": "human"}]},
             "user_input",
-            "is a list of messages: multi-turn samples are not read, only single-turn ones",
+            "holds no question with an answer: no message of type ai after one of human",
         ),
         ({"user_input": None}, "user_input", "must be a string, got null"),
         ({"response": ...}, "response", "is missing"),

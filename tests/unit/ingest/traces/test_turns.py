@@ -107,8 +107,13 @@ def test_the_last_call_that_asks_for_no_tool_gives_the_answer() -> None:
 
 def test_traces_without_an_answering_model_hold_no_turn() -> None:
     assert read_none(chain(input__value=QUESTION, output__value=ANSWER)) == "it calls no model"
-    assert read_none(chain(), calling(2)) == "its model calls ask for tools only"
+    assert read_none(chain(input__value=QUESTION), calling(2)) == "its model calls ask for tools only"
     assert read_none(span(1, openinference__span__kind="EMBEDDING")) == "it only computes embeddings"
+
+
+def test_an_agent_may_give_its_answer_by_calling_a_tool() -> None:
+    turn = read(chain(input__value=QUESTION, output__value=ANSWER), calling(2))
+    assert (turn.question, turn.answer) == (QUESTION, ANSWER)
 
 
 def test_a_failed_call_has_no_answer_and_says_so() -> None:

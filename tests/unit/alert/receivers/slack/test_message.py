@@ -227,3 +227,11 @@ def test_the_answer_to_a_click_parses_nothing(hostile):
         assert "<" not in text
         assert "\u202e" not in text
     assert not any(sign in message.text for sign in "`*_~")
+
+
+def test_the_trace_of_an_example_is_linked_beside_it():
+    linked = an_example(url="https://monitor.example/i/q-1", trace_url="https://traces.example/t/4bf9?a=1&b=2")
+    text = seen(root_message(a_notification(examples=(linked, an_example(trace_url="javascript:alert(1)")))))
+    assert "<https://monitor.example/i/q-1|Example 1>" in text
+    assert "<https://traces.example/t/4bf9?a=1&b=2|Trace 1>" in text
+    assert "Trace 2" not in text

@@ -1,0 +1,61 @@
+"""Reads documents from a value in no agreed form: a list, JSON or a Python list in a text, or plain text."""
+
+from __future__ import annotations
+
+import ast
+
+from monitor.core.model import Json
+from monitor.ingest.dialects.spans import given, json_value
+from monitor.ingest.parse import JsonObject
+from monitor.ingest.traces.reading.documents import documents_of
+
+_LISTS = ("documents", "retrieved_documents", "contexts", "results")
+
+
+def documents(value: Json, separator: str | None = None) -> list[Json]:
+    """Items of `retrieved_documents` of a native event.
+
+    A text that holds a list is read as that; another is split at `separator`, if there is one. Empty texts are left
+    out. What is no document stays as it is, so that reading the event names it.
+    """
+    held = json_value(value)
+    if isinstance(held, str) and held.startswith(("['", '["')):
+        held = _python_list(held)
+    if isinstance(held, str):
+        parts = held.split(separator) if separator else [held]
+        return [part.strip() for part in parts if part.strip()]
+    if isinstance(held, list):
+        return [found for item in held for found in (_items(item) if isinstance(item, dict) else [item])]
+    if isinstance(held, dict):
+        return _items(held)
+    return [] if held is None else [held]
+
+
+def _items(value: JsonObject) -> list[Json]:
+    listed = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), None)
+    if listed is not None:
+        return documents(listed)
+    found = documents_of(value) or documents_of(value, bare=True)
+    if not found:
+        return [value]
+    return [
+        given(
+            {
+                "id": one.id,
+                "text": one.text,
+                "score": one.score,
+                "source": one.source,
+                "metadata": dict(one.metadata) or None,
+            }
+        )
+        for one in found
+    ]
+
+
+def _python_list(text: str) -> Json:
+    """The list of texts that pandas writes into a cell; the text itself if it is none."""
+    try:
+        held = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+    return held if isinstance(held, list) and all(isinstance(item, str) for item in held) else text

@@ -1,0 +1,133 @@
+"""What the dialects share that turn a tool's own records into spans: ids, times, texts of attributes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+
+from monitor.core.errors import InvalidMessage
+from monitor.core.model import Json
+from monitor.core.trace import Collected, Span
+from monitor.ingest.dialects.dialect import MAX_ID_CHARS, Context, bounded
+from monitor.ingest.parse import JsonObject, kind
+from monitor.ingest.times import instant
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")
+_SPAN = re.compile(r"[0-9a-f]{16}")
+_MAX_LEVELS = 64  # of runs within runs
+
+
+def collected(spans: list[Span], context: Context) -> Collected:
+    return Collected(received_at=context.received_at, position=context.position, spans=tuple(spans))
+
+
+def records(event: JsonObject, *lists: str) -> Iterator[tuple[str, JsonObject]]:
+    """The records of a page, which stand in a list under one of the names, with their paths; else the event itself.
+
+    Raises:
+        InvalidMessage: an item of the list is no object.
+    """
+    name = next((name for name in lists if isinstance(event.get(name), list)), None)
+    if name is None:
+        yield "", event
+        return
+    items = event[name]
+    for i, item in enumerate(items if isinstance(items, list) else ()):
+        if not isinstance(item, dict):
+            raise InvalidMessage(f"{name}[{i}]", f"must be an object, got {kind(item)}")
+        yield f"{name}[{i}].", item
+
+
+def trace_id(value: Json, path: str) -> str:
+    """32 hex digits: those of a UUID or an OpenTelemetry id as they are, else the first of the id's SHA-256.
+
+    Raises:
+        InvalidMessage: it is no id.
+    """
+    own = _own(value, path)
+    low = own.lower()
+    if _UUID.fullmatch(low):
+        return low.replace("-", "")
+    return hashlib.sha256(own.encode()).hexdigest()[:32]
+
+
+def span_id(value: Json, path: str) -> str:
+    """16 hex digits: those of an OpenTelemetry id as they are, else the first of the id's SHA-256.
+
+    Raises:
+        InvalidMessage: it is no id.
+    """
+    own = _own(value, path)
+    return own.lower() if _SPAN.fullmatch(own.lower()) else hashlib.sha256(own.encode()).hexdigest()[:16]
+
+
+def _own(value: Json, path: str) -> str:
+    if value is None or value == "":
+        raise InvalidMessage(path, "is missing")
+    if not isinstance(value, str):
+        raise InvalidMessage(path, f"must be a string, got {kind(value)}")
+    return bounded(value, MAX_ID_CHARS, path)
+
+
+def nanoseconds(value: Json, path: str) -> int:
+    """Nanoseconds since 1970 of a time, 0 for null.
+
+    Raises:
+        InvalidMessage: `value` is no time.
+    """
+    if value is None or value == "":
+        return 0
+    return (instant(value, path) - _EPOCH) // timedelta(microseconds=1) * 1000
+
+
+def text(value: Json) -> str:
+    """An attribute as text: a string as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def json_value(value: Json) -> Json:
+    """The value itself, or what it holds if it is JSON in a text, as in exports of tables."""
+    if isinstance(value, str) and value[:1] in {"{", "["}:
+        try:
+            held: Json = json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+        return held
+    return value
+
+
+def objects(value: Json) -> JsonObject:
+    held = json_value(value)
+    return held if isinstance(held, dict) else {}
+
+
+def given(attributes: Mapping[str, Json]) -> dict[str, Json]:
+    """The attributes that have a value."""
+    return {name: value for name, value in attributes.items() if value is not None and value != ""}
+
+
+def nested(event: JsonObject, path: str, children: str, read: Callable[[JsonObject, str], Span]) -> Iterator[Span]:
+    """The spans of a record and of the records within it, parents first.
+
+    Raises:
+        InvalidMessage: they are nested too deeply, or an item is no object.
+    """
+    level = [(path, event)]
+    for _ in range(_MAX_LEVELS):
+        below: list[tuple[str, JsonObject]] = []
+        for place, record in level:
+            yield read(record, place)
+            items = record.get(children)
+            for i, item in enumerate(items if isinstance(items, list) else ()):
+                where = f"{place}{children}[{i}]"
+                if not isinstance(item, dict):
+                    raise InvalidMessage(where, f"must be an object, got {kind(item)}")
+                below.append((f"{where}.", item))
+        if not below:
+            return
+        level = below
+    raise InvalidMessage(f"{path}{children}", f"is nested too deeply; the limit is {_MAX_LEVELS} levels")
