@@ -200,5 +200,5 @@ def _recognised(event: JsonObject, dialects: Sequence[Dialect]) -> Dialect:
     for dialect in dialects:
         if not dialect.signs.isdisjoint(event):
             return dialect
-    signs = "; ".join(f"{d.name} has {' and '.join(sorted(d.signs))}" for d in dialects if d.signs)
+    signs = "; ".join(f"{d.name}: {', '.join(sorted(d.signs))}" for d in dialects if d.signs)
     raise InvalidMessage("$", f"is an event of no known dialect ({signs})")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 
 from pydantic_core import to_json
 
 from monitor.core.assessment_json import storable
-from monitor.core.model import Json, Unscored
+from monitor.core.model import Json
 from monitor.ingest.traces.turn import Turn, TurnDocument
 
 _APP_CHARS = 128
@@ -38,24 +36,13 @@ def native_event(turn: Turn, *, app: str) -> bytes:
         "model": None if turn.model is None else turn.model[:_MODEL_CHARS],
         "tags": {**turn.tags, **({"user": user[:_TAG_CHARS]} if user else {})} or None,
         "trace_id": turn.trace_id,
+        "span_id": turn.span_id,
         "latency_ms": max((turn.ended - turn.started).total_seconds() * 1000, 0.0),
         "usage": None if usage is None else {"input": usage.input, "output": usage.output},
         "unscored": turn.unscored,
     }
     always = {"question", "retrieved_documents", "answer"}
     return to_json(_storable({name: value for name, value in event.items() if name in always or value is not None}))
-
-
-def with_texts(turn: Turn, texts: Mapping[str, str]) -> Turn:
-    """The turn with the texts of its documents that a look-up knows by id; one that lacked nothing else is scorable."""
-    if turn.documents is None or turn.unscored is Unscored.CONTENT_REDACTED:
-        return turn
-    documents = tuple(
-        replace(d, text=texts.get(d.id)) if d.text is None and d.id is not None else d for d in turn.documents
-    )
-    complete = all(d.text is not None or d.in_prompt is not None for d in documents)
-    lacked_texts = turn.unscored is Unscored.NO_DOCUMENT_TEXT
-    return replace(turn, documents=documents, unscored=None if complete and lacked_texts else turn.unscored)
 
 
 def _storable(value: Json) -> Json:

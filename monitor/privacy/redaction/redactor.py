@@ -53,8 +53,8 @@ class Redactor:
         """The interaction without personal data, marked as redacted; the same object if nothing is found.
 
         Covers the question, the answer, the reference answer, the documents with their sources and metadata, the
-        supporting documents, and the values of tags; leaves ids, model and environment alone. Offsets of supporting
-        documents move along with the text that they point to.
+        supporting documents, the values of tags, and comments; leaves ids, model and environment alone. Offsets of
+        supporting documents move along with the text that they point to.
         """
         documents = tuple(map(self._document, it.retrieved_documents))
         support = it.supporting_documents
@@ -68,9 +68,8 @@ class Redactor:
             supporting_documents=None if support is None else self._pieces(support, it.retrieved_documents, documents),
             tags=tags,
             tag_digests=self._digests(it.tags, tags),
+            feedback=self.feedback(it.feedback),
         )
-        it = replace(it, feedback=self.feedback(it.feedback))  # another's word, so no mark of the answer
-        after = replace(after, feedback=it.feedback)
         return it if after == it else replace(after, marks=it.marks | _REDACTED)
 
     def feedback(self, given: Sequence[Feedback]) -> tuple[Feedback, ...]:

@@ -30,8 +30,8 @@ _CLAIM = text("""
     RETURNING id
 """)
 _READ = text("""
-    SELECT a.*, p.id AS pending_id, p.attempts, i.stored_at, i.trace_id, i.span_id, i.conversation_id,
-        i.tags ->> 'gen_ai.response.id' AS response_id
+    SELECT a.*, p.id AS pending_id, p.attempts, i.stored_at, i.revised_at AS replaced_at,
+        i.trace_id, i.span_id, i.conversation_id, i.tags ->> 'gen_ai.response.id' AS response_id
     FROM pending p
     JOIN interaction i ON i.app = p.app AND i.id = p.interaction_id AND i.occurred_at = p.occurred_at
     JOIN assessment a ON a.app = i.app AND a.id = i.id AND a.occurred_at = i.occurred_at AND a.live
@@ -123,7 +123,7 @@ class VerdictQueue:
         return [self._verdict(row, judged.get((row["app"], row["id"]), ()), token) for row in rows]
 
     def _verdict(self, row: Mapping[str, Any], judged: Sequence[Any], token: str) -> VerdictToSend:
-        times = [row["revised_at"] or row["stored_at"], *(judgement.judged_at for judgement in judged)]
+        times = [row["stored_at"], row["revised_at"], row["replaced_at"], *(its.judged_at for its in judged)]
         return VerdictToSend(
             id=row["pending_id"],
             kind=self._kind,
@@ -132,7 +132,7 @@ class VerdictQueue:
             app=row["app"],
             interaction_id=row["id"],
             occurred_at=row["occurred_at"].astimezone(UTC),
-            at=max(times).astimezone(UTC),
+            at=max(time for time in times if time is not None).astimezone(UTC),
             assessment=stored_assessment_json(row),
             judgements=tuple(
                 StoredJudgement(metric=j.metric, model=j.model, score=j.score, reason=j.reason) for j in judged

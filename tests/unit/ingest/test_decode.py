@@ -85,8 +85,8 @@ def test_the_nearest_dialect_says_what_is_missing(event, path):
 
 def test_an_event_of_no_dialect_is_told_what_there_is():
     _, problem = refusal({})
-    assert "native has answer and question" in problem
-    assert "ragas has user_input" in problem
+    assert "native: answer, question" in problem
+    assert "ragas: user_input" in problem
 
 
 def test_native_fields_win_over_a_stray_ragas_field():

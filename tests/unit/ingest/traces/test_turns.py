@@ -11,7 +11,7 @@ import pytest
 from monitor.core.model import TokenUsage, Unscored
 from monitor.core.trace import Span
 from monitor.ingest.traces.arrival import is_root, shows_answer
-from monitor.ingest.traces.event import native_event, with_texts
+from monitor.ingest.traces.event import native_event
 from monitor.ingest.traces.trace import Trace
 from monitor.ingest.traces.turn import NoTurn, Turn
 from monitor.ingest.traces.turns import turns
@@ -228,15 +228,6 @@ def test_texts_of_documents_known_by_id_are_found_where_the_prompt_delimits_them
         assert [(d.text, d.in_prompt) for d in turn.documents or ()] == [
             (None, "The ferry is red."), (None, "The ferry is old.")
         ], prompt  # fmt: skip
-
-
-def test_a_look_up_fills_in_texts_and_makes_the_turn_scorable() -> None:
-    known = span(2, parent=1, gen_ai__operation__name="retrieval", gen_ai__retrieval__documents='[{"id": "f-1"}]')
-    turn = read(chain(), known, model(said=f"Use what you know.\n\n{QUESTION}"))
-    filled = with_texts(turn, {"f-1": "The ferry leaves at 9:00."})
-    assert [d.text for d in filled.documents or ()] == ["The ferry leaves at 9:00."]
-    assert filled.unscored is None
-    assert with_texts(turn, {}).unscored is Unscored.NO_DOCUMENT_TEXT
 
 
 def test_a_call_that_a_second_instrumentation_saw_alone_is_told_once() -> None:

@@ -222,7 +222,7 @@ def test_any_bytes_are_read(value):
 def test_messages_are_redacted_as_they_are_decoded():
     event = {"id": "q-1", "question": f"I am {MAIL}", "answer": "Hello", "retrieved_documents": []}
     decoder = TopicDecoder(Decoder(), {}, FULL)
-    (it,), (dead,) = decoder.decode_batch([a_message(json.dumps(event).encode()), a_message(MAIL.encode())])
+    (it,), (dead,), _ = decoder.decode_batch([a_message(json.dumps(event).encode()), a_message(MAIL.encode())])
     assert it.question == "I am [e-mail]"
     assert dead.message.value == b"[e-mail]"
 
