@@ -133,17 +133,19 @@ def trial(url: str, kills: int, seed: int, *, drain: bool = True) -> dict[str, i
             Chatbot(HttpExporter(endpoint=f"http://127.0.0.1:{process.port}/v1/traces", timeout=2)),
             Chatbot(GrpcExporter(endpoint=f"http://127.0.0.1:{process.grpc_port}", insecure=True, timeout=2)),
         ]
-        threads = [Thread(target=bot.run, args=(stop,)) for bot in bots]
+        threads = [Thread(target=bot.run, args=(stop,), daemon=True) for bot in bots]
         for thread in threads:
             thread.start()
-        for number in range(1, kills + 1):
-            enough = sum(bot.acknowledged for bot in bots) + random.randint(_FEWEST, _MOST)
-            while sum(bot.acknowledged for bot in bots) < enough:
-                time.sleep(0.01)
-            time.sleep(random.uniform(0, _SOON))
-            process.end(signal.SIGKILL)
-            process.start(whole=number % _WHOLE == 0)
-        stop.set()
+        try:
+            for number in range(1, kills + 1):
+                enough = sum(bot.acknowledged for bot in bots) + random.randint(_FEWEST, _MOST)
+                while sum(bot.acknowledged for bot in bots) < enough:
+                    time.sleep(0.01)
+                time.sleep(random.uniform(0, _SOON))
+                process.end(signal.SIGKILL)
+                process.start(whole=number % _WHOLE == 0)
+        finally:
+            stop.set()
         for thread in threads:
             thread.join()
         process.end(signal.SIGTERM)

@@ -1,7 +1,8 @@
 """What the inbox holds of an event, and how that is read again.
 
 Nothing may be stored before personal data is replaced. So an event in which something was replaced is kept as the
-interaction that was read of it: its own bytes still hold the data.
+interaction that was read of it: its own bytes still hold the data. One that holds several turns, or feedback alone, is
+redacted as it is.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from monitor.core.model import (
 )
 from monitor.core.trace import Collected
 from monitor.ingest.decode import Decoded
+from monitor.privacy.redaction.traces import TraceRedactor
 from monitor.store.collect.inbox import APP, Event, of_app
 
 READ = "monitor-read"  # a header of our own: the value is an interaction, read and redacted already
@@ -33,12 +35,13 @@ _OURS = frozenset({APP, READ})
 Decode = Callable[[Sequence[Message]], Decoded]
 
 
-def to_keep(message: Message, read: Interaction | Collected, app: str | None) -> Event:
+def to_keep(message: Message, read: Interaction | Collected, app: str | None, redactor: TraceRedactor | None) -> Event:
     """What is appended for a message that is readable; `app` comes before any name that it gives."""
     headers = (*((n, v) for n, v in message.headers if n not in _OURS), *of_app(app))
     if isinstance(read, Interaction) and Mark.REDACTED in read.marks:
         return Event(to_json(replace(read, position=None)), headers=((READ, b"1"), *headers))
-    return Event(message.value, headers=headers)
+    value = message.value if redactor is None else redactor.event(message.value)
+    return Event(value, headers=headers)
 
 
 def decoder(decode: Decode) -> Decode:
@@ -74,11 +77,16 @@ def _interaction(message: Message) -> Interaction:
             "unscored": None if unscored is None else Unscored(unscored),
             "marks": frozenset(map(Mark, fields["marks"])),
             "tag_digests": frozenset(fields["tag_digests"]),
-            "feedback": tuple(Feedback(**one) for one in fields["feedback"]),
+            "feedback": tuple(map(_feedback, fields["feedback"])),
             "position": message.position,
             "revises": message.revises,
         }
     )
+
+
+def _feedback(fields: dict[str, Any]) -> Feedback:
+    given_at = fields["given_at"]
+    return Feedback(**{**fields, "given_at": None if given_at is None else datetime.fromisoformat(given_at)})
 
 
 def _supporting(fields: dict[str, Any]) -> SupportingDocument:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from monitor.app.collect.assembler import Assembler
 from monitor.app.collect.events import decoder
-from monitor.app.collect.receiver import Receiver
+from monitor.app.collect.stored_intake import StoredIntake
 from monitor.app.wiring.decoding import redactor_of
 from monitor.app.wiring.lookup import document_lookup
 from monitor.ingest.lookup.resolve import resolve
@@ -64,10 +64,10 @@ class Collecting:
     def intake(self) -> Intake:
         """Keeps what requests bring."""
         redactor = redactor_of(self._application.settings.redaction, self._application.auditing.tag_key)
-        return Receiver(
+        return StoredIntake(
             store=self.store,
             decode=self._application.decoder().decode_batch,
-            redact=(lambda collected: collected) if redactor is None else TraceRedactor(redactor).collected,
+            redactor=None if redactor is None else TraceRedactor(redactor),
         )
 
     @cached_property

@@ -36,20 +36,25 @@ class TraceRedactor:
             collected,
             spans=tuple(map(self._span, collected.spans)),
             logs=tuple(map(self._log, collected.logs)),
-            events=tuple(map(self._event, collected.events)),
+            events=tuple(map(self.event, collected.events)),
             feedback=self._feedback(collected.feedback),
         )
 
-    def _event(self, event: bytes) -> bytes:
-        """A native event, whose ids and names stay as they are."""
-        text = event.decode()
+    def event(self, event: bytes) -> bytes:
+        """A JSON object without personal data; the ids and names of the event, or of a CloudEvent's data, stay."""
+        text = event.decode("utf-8-sig")
         if self._text(text) == text:
             return event
-        fields: dict[str, Json] = json.loads(text)
-        return json.dumps(
-            {name: value if name in _NAMES else self._value(value, 0) for name, value in fields.items()},
-            ensure_ascii=False,
-        ).encode()
+        return json.dumps(self._named(json.loads(text)), ensure_ascii=False).encode()
+
+    def _named(self, fields: dict[str, Json]) -> dict[str, Json]:
+        redacted: dict[str, Json] = {}
+        for name, value in fields.items():
+            if name == "data" and isinstance(value, dict):
+                redacted[name] = self._named(value)
+            else:
+                redacted[name] = value if name in _NAMES else self._value(value, 0)
+        return redacted
 
     def _span(self, span: Span) -> Span:
         return replace(

@@ -50,6 +50,7 @@ def test_what_became_of_each_partition_is_there(writer, ledger):
         "duplicate": 0,
         "dead": 1,
         "pending": 0,
+        "unscored": 0,
         "spanned": 10,
         "tombstone": 3,
         "control": 0,

@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from monitor.app.background.telemetry import FRESH, Answers, MetricName, StoreCollector, served
 from monitor.core.errors import Retriable, WrongSettings
+from monitor.store.collect.figures import CollectFigures
 from monitor.store.telemetry import Figures
 from tests.factories.answers import NOON, at, clock
 
@@ -29,6 +30,7 @@ FIGURES = Figures(
     unsealed=90.0,
     refused={"checkpoints": 1},
     retention_refused=True,
+    collected=CollectFigures(open=3, bytes=4096, spans=9, repeated=2, refused=1, overdue=7.0, waiting={"otlp": 5}),
 )
 
 
@@ -63,6 +65,10 @@ def test_every_metric_is_shown_under_its_name_and_labels(ticks):
     assert samples["monitor_audit_waiting_seconds",] == 90
     assert samples["monitor_audit_refused", ("witness", "checkpoints")] == 1
     assert samples["monitor_retention_refused",] == 1
+    assert samples["monitor_traces_open",] == 3
+    assert samples["monitor_traces_overdue_seconds",] == 7
+    assert samples["monitor_spans_total", ("outcome", "kept")] == 6
+    assert samples["monitor_inbox_waiting", ("topic", "otlp")] == 5
 
 
 def test_the_store_is_asked_once_for_scrapes_close_to_each_other(ticks):

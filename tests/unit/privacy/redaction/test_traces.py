@@ -64,8 +64,8 @@ def test_numbers_lists_and_log_records_are_looked_at_too():
 
 
 def test_an_event_keeps_its_id():
-    event = json.dumps({"id": str(CARD), "answer": f"{MAIL} {CARD}"}).encode()
+    event = json.dumps({"data": {"id": str(CARD)}, "id": str(CARD), "answer": f"{MAIL} {CARD}"}).encode()
     [after] = (
         TraceRedactor(redactor([PersonalData.E_MAIL, PersonalData.CARD])).collected(collected(events=[event])).events
     )
-    assert json.loads(after) == {"id": str(CARD), "answer": "[e-mail] [card]"}
+    assert json.loads(after) == {"data": {"id": str(CARD)}, "id": str(CARD), "answer": "[e-mail] [card]"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from typing_extensions import override
@@ -12,25 +12,27 @@ from monitor.app.collect.intake import Intake
 from monitor.core.message import DeadLetter, Message
 from monitor.core.model import Interaction
 from monitor.core.trace import Collected
+from monitor.privacy.redaction.traces import TraceRedactor
 from monitor.store.collect.store import CollectStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receiver(Intake):
-    """The `Intake` port. `decode` says which events are readable; `redact` comes before anything is stored."""
+class StoredIntake(Intake):
+    """The `Intake` port. `decode` says which events are readable; `redactor` comes before anything is stored."""
 
     store: CollectStore
     decode: Decode
-    redact: Callable[[Collected], Collected]
+    redactor: TraceRedactor | None = None
 
     @override
     def spans(self, collected: Collected) -> int:
-        return self.store.keep([self.redact(collected)]).refused
+        kept = collected if self.redactor is None else self.redactor.collected(collected)
+        return self.store.keep([kept]).refused
 
     @override
     def events(self, messages: Sequence[Message], *, app: str | None = None) -> Sequence[DeadLetter]:
         decoded = self.decode(messages)
         found: list[Interaction | Collected] = [*decoded.interactions, *decoded.collected]
         read = {one.position: one for one in found}
-        self.store.append([to_keep(m, read[m.position], app) for m in messages if m.position in read])
+        self.store.append([to_keep(m, read[m.position], app, self.redactor) for m in messages if m.position in read])
         return decoded.dead_letters
