@@ -33,6 +33,7 @@ _MOVE = """
         unscored = unscored + %s, received = received - %s, collected = collected + %s
     WHERE group_id = %s AND topic = %s AND partition = %s
 """
+_MOVED = ("assessed", "duplicate", "unscored", "collected", "collected")
 _PURGED = "UPDATE consumer_offset SET purged = purged + %s WHERE group_id = %s AND topic = %s AND partition = %s"
 _SETTLED = "UPDATE dead_letter SET settled_at = %s, outcome = %s WHERE id = ANY(%s)"
 _STILL_DEAD = "UPDATE dead_letter SET path = %s, problem = %s WHERE id = %s"
@@ -152,7 +153,7 @@ def settle(
 ) -> Counter[str]:
     """Stores the results of a retry in one transaction; returns how many letters have which outcome.
 
-    These are `assessed`, `unscored` (for an interaction without an assessment), `duplicate`, `collected` (for the `held`
+    These are `assessed`, `unscored` (for an interaction without an assessment), `duplicate`, `collected` (of the `held`
     letters, which hold spans or several turns, and count as skipped from then on) and `dead`. An interaction is stored
     like a live one, and its letter is settled; a letter that is still dead gets its new problem. Letters that are
     settled already, or that another process is settling, are in none of the counts.
@@ -178,14 +179,7 @@ def settle(
         with connection.cursor() as cursor:
             cursor.executemany(
                 _MOVE,
-                [
-                    (
-                        n.total(),
-                        *(n[name] for name in ("assessed", "duplicate", "unscored", "collected", "collected")),
-                        *at,
-                    )
-                    for at, n in moves.items()
-                ],
+                [(n.total(), *(n[name] for name in _MOVED), *account) for account, n in moves.items()],
             )
             for name in counts:
                 cursor.execute(_SETTLED, (now, name, [number for number, o in outcomes.items() if o == name]))

@@ -24,7 +24,9 @@ from tests.factories.audit.rows import SECRET, SIGNER, Log, an_assessment_row, a
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 DEFINITION = {"name": "minilm", "threshold": 0.5, "weight": 1.0, "tiny": 1e-7}
 PROFILE = {"name": "minilm", "embedding_model": "minilm/fp32", "definition": DEFINITION}
-INTERACTIONS = [an_interaction_row(id=f"q-{n}", question=f"{n}? {HOSTILE}", tag_digests=None) for n in range(5)]
+INTERACTIONS = [
+    an_interaction_row(id=f"q-{n}", question=f"{n}? {HOSTILE}", tag_digests=None, cost=None) for n in range(5)
+]
 ASSESSMENTS = [an_assessment_row(id=f"q-{n}") for n in range(5)]
 SOURCE = "rules: []"
 RULES = {"source": SOURCE, "digest": sha256(SOURCE.encode()).hexdigest(), "rules": {}}
@@ -42,7 +44,7 @@ LOG = Log(
         *ACTS,
         *(interaction_record(row, SECRET) for row in INTERACTIONS),
         *(assessment_record(row, SECRET) for row in ASSESSMENTS),
-        interaction_record(an_interaction_row(app="other-bot"), SECRET),
+        interaction_record(an_interaction_row(app="other-bot", cost=None), SECRET),
     ]
 )
 SIZES = (4, 7, len(LOG.leaves))
