@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import psycopg
 import pytest
 
 from monitor.core.errors import Overloaded
@@ -84,8 +85,31 @@ def test_at_the_limit_of_open_traces_others_must_wait_but_open_ones_may_go_on(op
 
 
 def test_at_the_limit_of_bytes_everybody_must_wait(open_store):
+    store = open_store(max_bytes=2_000)
+    store.keep([collected(*a_turn(A))])
     with pytest.raises(Overloaded, match="bytes of spans are kept"):
-        open_store(max_bytes=100).keep([collected(*a_turn(A))])
+        store.keep([collected(*a_turn(B))])
+
+
+def test_what_is_too_much_by_itself_is_let_in_once_half_is_free_since_it_would_wait_for_ever(open_store, rows):
+    many = [collected(span(1, trace_id=f"{number:032x}")) for number in range(1, 6)]
+    open_store(max_open=4, max_bytes=100, idle=90.0).keep(many)
+    assert rows("SELECT sum(open), sum(bytes) > 100 FROM trace_count") == [(5, True)]
+
+
+def test_the_older_a_closed_trace_is_the_longer_it_waits_for_more_before_its_turn_is_revised(
+    open_store, rows, database
+):
+    open_store().keep([collected(*a_turn(A))])
+    store = open_store(close_after=10.0)
+    store.close_traces([(trace, b"{}") for trace in store.claim(10)])
+    with psycopg.connect(database) as connection:
+        connection.execute("UPDATE trace SET first_at = first_at - interval '1000 s'")
+    store.keep([collected(span(7, trace_id=A))])
+    [(first, wait)] = rows("SELECT due_at, round(extract(epoch FROM due_at - last_at)) FROM trace")
+    store.keep([collected(span(8, trace_id=A))])
+    assert wait == 100
+    assert rows("SELECT due_at FROM trace") == [(first,)], "what comes meanwhile does not put it off"
 
 
 def test_a_closed_trace_keeps_its_spans_for_a_while_and_its_row_for_longer(open_store, rows, engine):

@@ -142,6 +142,19 @@ def test_of_several_revisions_the_last_counts_whatever_the_order_of_outcomes(inb
     assert proven(trail) == []
 
 
+def test_a_turn_that_is_revised_over_and_over_stays_small(inbox, rows, trail):
+    inbox.write(assessed=[turn("assessed")])
+    for number in range(1, 21):
+        inbox.write(assessed=[turn("assessed", number, revises=True)])
+    ((earlier,),) = rows("SELECT earlier FROM assessment")
+    states = []
+    while earlier is not None:
+        states.append(earlier)
+        earlier = earlier.get("earlier")
+    assert [state.get("revised_at") is None for state in states] == [False] * 7 + [True], "and the first stays"
+    assert proven(trail) == []
+
+
 def test_a_turn_and_its_revisions_in_one_batch(inbox, engine, rows, trail):
     tally = inbox.write(
         assessed=["other", turn("assessed")],
