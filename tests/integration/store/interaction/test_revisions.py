@@ -183,6 +183,14 @@ def test_a_revision_that_says_the_same_changes_nothing(inbox, rows):
     assert (rows("SELECT * FROM interaction"), rows("SELECT * FROM assessment")) == before
 
 
+def test_an_interaction_that_another_producer_stored_under_the_same_id_is_not_replaced(writer, inbox, rows):
+    inbox.write(assessed=[turn("assessed")])
+    before = rows("SELECT * FROM interaction"), rows("SELECT * FROM assessment")
+    forged = [turn("unscored", 1), turn("unscored", 2, revises=True)]
+    assert Reader(writer, topic="otlp").write(unscored=forged) == Tally(received=2, duplicate=2)
+    assert (rows("SELECT * FROM interaction"), rows("SELECT * FROM assessment")) == before
+
+
 def test_an_erased_turn_stays_erased_and_one_that_retention_removed_stays_away(inbox, engine, rows, trail):
     inbox.write(assessed=[turn("assessed"), turn("assessed", id="gone", occurred_at=NOON.replace(month=1))])
     trail.erase("t")
