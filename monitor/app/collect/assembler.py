@@ -13,7 +13,7 @@ from monitor.ingest.traces.trace import Trace
 from monitor.ingest.traces.turn import NoTurn, Turn
 from monitor.ingest.traces.turns import turns
 from monitor.store.collect.due import LEASE, DueTrace
-from monitor.store.collect.parts import TraceKey, read_parts
+from monitor.store.collect.parts import read_parts
 from monitor.store.collect.store import CollectStore, RawParts
 
 log = logging.getLogger(__name__)
