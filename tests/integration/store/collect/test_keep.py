@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import psycopg
@@ -10,11 +11,14 @@ import pytest
 from monitor.core.errors import Overloaded
 from monitor.core.trace import Collected
 from monitor.store.collect.figures import collect_figures
+from monitor.store.collect.keep import collect
 from monitor.store.collect.parts import read_parts
+from monitor.store.collect.purge import erase_traces
 from monitor.store.interaction.writer import GROUP
 from tests.factories.answers import clock
 from tests.rig.ingest.spans import log, span
-from tests.rig.store.traces import a_turn, collected, store_of
+from tests.rig.store.traces import AT_ONCE, a_turn, collected, store_of
+from tests.rig.waiting import until
 
 A, B = "a" * 32, "b" * 32
 
@@ -146,6 +150,23 @@ def test_a_claim_is_void_when_more_arrives(open_store, rows):
     assert rows("SELECT count(*) FROM inbox") == [(0,)]
     assert [trace.spans for trace in store.claim(10)] == [3]
     assert store.claim(10) == [], "a claimed trace is left to the process that claimed it"
+
+
+def test_an_erasure_takes_the_spans_that_were_stored_while_it_waited(open_store, rows, database, engine):
+    open_store().keep([collected(*a_turn(A)[:2])])
+
+    def erase():
+        with engine.begin() as connection:
+            erase_traces(connection, "shop", [A])
+
+    with psycopg.connect(database) as connection, ThreadPoolExecutor(1) as executor:
+        collect(connection, [collected(a_turn(A)[2])], AT_ONCE, clock())
+        erasing = executor.submit(erase)
+        until("it waits", lambda: erasing.done() or rows("SELECT pid FROM pg_locks WHERE NOT granted"))
+        connection.commit()
+        erasing.result()
+    assert rows("SELECT count(*) FROM trace_part") == [(0,)]
+    assert rows("SELECT sum(open), sum(bytes) FROM trace_count") == [(0, 0)]
 
 
 def test_log_records_are_parts_too(open_store):
