@@ -63,7 +63,8 @@ class Collected:
     """What a message holds that is not exactly one interaction.
 
     Spans and log records wait with their trace until it is whole. `events` are native events, as JSON, which are read
-    one by one. `feedback` is on stored interactions. `app` comes before any name that the spans or events give.
+    one by one. `feedback` is on stored interactions. `rejected` spans or log records were wrong and were left out.
+    `app` comes before any name that the spans or events give.
     """
 
     received_at: datetime
@@ -73,3 +74,4 @@ class Collected:
     logs: tuple[LogRecord, ...] = ()
     events: tuple[bytes, ...] = ()
     feedback: tuple[Feedback, ...] = ()
+    rejected: int = 0

@@ -82,6 +82,7 @@ def _collected(message: Message) -> Collected:
         logs=tuple(LogRecord(**record) for record in fields["logs"]),
         events=tuple(event.encode() for event in fields["events"]),
         feedback=tuple(map(_feedback, fields["feedback"])),
+        rejected=fields["rejected"],
     )
 
 

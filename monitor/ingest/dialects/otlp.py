@@ -52,7 +52,13 @@ def read_bytes(body: bytes, context: Context) -> Collected:
 def _collected(found: Telemetry, context: Context) -> Collected:
     if found.rejected and not found.spans and not found.logs:
         raise InvalidMessage("$", f"holds no usable span: {found.problem}")
-    return Collected(received_at=context.received_at, position=context.position, spans=found.spans, logs=found.logs)
+    return Collected(
+        received_at=context.received_at,
+        position=context.position,
+        spans=found.spans,
+        logs=found.logs,
+        rejected=found.rejected,
+    )
 
 
 # Two of them take part in telling the dialect of JSON: one by the list of spans, one by that of log records.

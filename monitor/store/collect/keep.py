@@ -67,9 +67,10 @@ _BUSY = 5.0  # seconds after which a sender may try again where bytes, which are
 
 
 class Kept(NamedTuple):
-    """What became of spans and log records: `refused` ones for good, since their trace is at its limits.
+    """What became of spans and log records.
 
-    `late` ones came after the other parts of their trace were gone; `repeated` ones were kept before.
+    `refused` ones are lost for good, because they were wrong or their trace is at its limits; `late` ones came after
+    the other parts of their trace were gone; `repeated` ones were kept before.
     """
 
     received: int = 0
@@ -109,6 +110,8 @@ def collect(connection: psycopg.Connection, collected: Sequence[Collected], limi
         Overloaded: more traces would be open, or more bytes kept, than may be; nothing is to be committed.
     """
     kept, opened, more_bytes = _keep(connection, arrivals(collected), limits)
+    if rejected := sum(each.rejected for each in collected):
+        kept = kept._replace(received=kept.received + rejected, refused=kept.refused + rejected)
     events = [Event(event, headers=of_app(each.app)) for each in collected for event in each.events]
     if events:
         append(connection, HTTP, events, now)

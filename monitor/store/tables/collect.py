@@ -56,7 +56,7 @@ trace_count = Table(
     Column("bytes", BigInteger, nullable=False),  # of parts that are kept
     Column("spans", BigInteger, nullable=False),  # from here on, since the beginning: spans and log records received …
     Column("repeated", BigInteger, nullable=False),  # … that were kept already
-    Column("refused", BigInteger, nullable=False),  # … of traces at their limits
+    Column("refused", BigInteger, nullable=False),  # … that were wrong in a message, or of traces at their limits
     Column("late", BigInteger, nullable=False),  # … whose trace's other parts were gone
 )
 

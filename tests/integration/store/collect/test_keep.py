@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import psycopg
@@ -76,6 +77,13 @@ def test_spans_and_log_records_beyond_the_limits_of_their_trace_are_refused_for_
     assert big.refused == 0
     assert open_store(max_trace_bytes=300).keep([collected(span(1, trace_id="c" * 32, text="x" * 300))]).refused == 1
     assert rows("SELECT count(*) FROM trace_part") == [(4,)]
+
+
+def test_spans_that_were_wrong_in_a_message_count_as_refused(open_store, engine):
+    kept = open_store().keep([replace(collected(*a_turn(A)), rejected=2)])
+    assert (kept.received, kept.refused, kept.repeated) == (5, 2, 0)
+    figures = collect_figures(engine, GROUP, clock())
+    assert (figures.spans, figures.refused) == (5, 2)
 
 
 def test_at_the_limit_of_open_traces_others_must_wait_but_open_ones_may_go_on(open_store, rows):

@@ -48,6 +48,15 @@ def test_spans_are_collected_with_the_place_of_their_message(dialect, body):
     assert (read.position, read.received_at, read.app) == (AT, at(0), None)
 
 
+@pytest.mark.parametrize("dialect", ["otlp_proto", "auto"])
+def test_spans_that_are_wrong_are_counted(dialect):
+    sent = ExportTraceServiceRequest.FromString(protobuf())
+    sent.MergeFrom(ExportTraceServiceRequest.FromString(protobuf(span_id="00")))
+    read = Decoder(dialect=dialect).decode(message(sent.SerializeToString()))
+    assert isinstance(read, Collected)
+    assert (len(read.spans), read.rejected) == (1, 1)
+
+
 def test_log_records_are_told_by_their_list():
     one = {"traceId": TRACE, "spanId": SPAN, "eventName": "gen_ai.choice"}
     body = json.dumps({"resourceLogs": [{"scopeLogs": [{"logRecords": [one]}]}]}).encode()
