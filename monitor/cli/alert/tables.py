@@ -78,7 +78,7 @@ def troubles(
     for row in rules:
         if held := row.get("held"):
             known = "until the usual level is known (a day and 200 answers)"
-            yield f"{row['rule']}: not judged {known}: {plural(held, 'alert')}"
+            yield f"{row['rule']}: not judged {known}, for {plural(held, 'combination')} of labels"
         if row["error"]:
             yield f"cannot be evaluated since {moment(row['error_since'])}: {row['rule']}: {row['error']}"
     for row in unsent:

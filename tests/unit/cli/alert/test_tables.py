@@ -201,7 +201,7 @@ def test_what_keeps_people_from_being_told_is_said():
 def test_a_rule_that_waits_for_its_baseline_is_not_called_normal():
     rule = {"rule": "negative-rate", "stale_since": None, "error": None, "held": 2, "evaluated_at": at(2)}
     assert list(troubles([rule, {**rule, "rule": "learnt", "held": 0}], [], [], now=at(3))) == [
-        "negative-rate: not judged until the usual level is known (a day and 200 answers): 2 alerts"
+        "negative-rate: not judged until the usual level is known (a day and 200 answers), for 2 combinations of labels"
     ]
 
 
