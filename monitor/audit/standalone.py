@@ -15,7 +15,7 @@ from importlib.resources import files
 PACKAGE = "monitor.audit.verifier"
 PARTS = (
     *("terms", "ed25519", "canonical_json", "merkle_tree", "notes", "tokens", "page"),
-    *("archive", "times", "statements", "log", "export", "proof", "command"),
+    *("archive", "times", "statements", "revisions", "log", "export", "proof", "command"),
 )
 
 

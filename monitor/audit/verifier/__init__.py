@@ -7,12 +7,12 @@ take the key from there, nor, where it matters, this program: whoever forges an 
 witnesses of the log have the key as well.
 
 The program checks that the key signed every checkpoint; that each checkpoint's tree grew out of the one before; that
-every record is an unchanged leaf of the last tree; that every disclosed field is what its record committed to; that
-profiles and rules are those of the log; that the files are those of the manifest; and that the page for people shows
-the proved records and nothing else, by making it anew. Where the export holds statements of completeness, it checks
-that those of a partition are consecutive, and that every offset at which an answer of the span was stored has its
-record. It cannot show that what never reached the topic was recorded, or what happened in partitions without a
-statement.
+every record is an unchanged leaf of the last tree; that every disclosed field is what its record committed to; that a
+revised record names the record before it; that profiles and rules are those of the log; that the files are those of the
+manifest; and that the page for people shows the proved records and nothing else, by making it anew. Where the export
+holds statements of completeness, it checks that those of a partition are consecutive, and that every offset at which an
+answer of the span was stored has its record. It cannot show that what never reached the topic was recorded, or what
+happened in partitions without a statement.
 
 With --witness it compares the checkpoints with those that a witness kept. It reads time stamps (RFC 3161), and finds
 whether they are of these checkpoints. The signature of the authority needs `openssl`, which --tsa runs with the

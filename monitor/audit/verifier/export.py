@@ -54,6 +54,7 @@ class ExportVerifier(LogVerifier):
         for check in (self._check_profiles, self._check_rules, self._check_counts, self._check_page):
             with self.about("the export"):
                 check()
+        self.faults += self.revisions.faults()
         with self.about("the export"):
             for fault in self.statements.faults(self.manifest["about"]):
                 self.faults.append(fault)  # one by one: those before one that cannot be read count too
@@ -140,10 +141,11 @@ class ExportVerifier(LogVerifier):
             f"        {len(self.heads)} checkpoints, each grown out of the one before",
             f"        {PAGE} shows these records, and nothing else",
             *(f"        {line}" for line in (*self.witnessed, *self.times.proved())),
+            *(f"        {line}" for line in self.revisions.proved()),
             *self.statements.summary(),
             f"not proved: {self.statements.left_out()}; who asked for the export and when; what the database holds now",
             f"        {seen['unproved profiles']} profiles and {seen['unproved rules']} rule sets without a record",
-            *(f"        {line}" for line in self.times.open()),
+            *(f"        {line}" for line in (*self.revisions.open(), *self.times.open())),
             *(f"note: {note}" for note in (*self.notes, *self.statements.notes)),
             *(f"note: {note}" for note in self._differing()),
             *(f"note: {note}" for note in self.recoveries),

@@ -16,6 +16,7 @@ from monitor.audit.verifier.archive import Files
 from monitor.audit.verifier.canonical_json import canonical, read_json
 from monitor.audit.verifier.merkle_tree import grew, hashes, included
 from monitor.audit.verifier.notes import Key, noted, opened, time_of, witnessed
+from monitor.audit.verifier.revisions import Revisions
 from monitor.audit.verifier.statements import Statements
 from monitor.audit.verifier.terms import (
     CHECKPOINTS,
@@ -54,7 +55,7 @@ class LogVerifier:
         self.recoveries: list[str] = []
         self.witnessed: list[str] = []  # what a comparison with witnesses has shown
         self.behind: Counter[int] = Counter()  # the records behind each checkpoint and before the next, by its size
-        self.statements = Statements()
+        self.statements, self.revisions = Statements(), Revisions()
         self.last = -1
 
     @contextmanager
@@ -153,6 +154,7 @@ class LogVerifier:
         if not proved:
             self.faults.append(f"{of} is not proved: the record or its proof was changed, or it is from another log")
         self._remember(index, record, proved=proved)
+        self.revisions.see(index, record, body)
         self.times.see(of, index, record)
         if len(self.first) < SHOWN:
             values = {name: opening["value"] for name, opening in (disclosed or {}).items()}

@@ -26,6 +26,7 @@ class ProofVerifier(LogVerifier):
                     self._check_record(line)
             if not self.seen["records"]:
                 raise Fault("has no record")
+        self.faults += self.revisions.faults()
 
     def summary(self) -> list[str]:
         """What was proved, and what was not, in lines."""
@@ -33,8 +34,9 @@ class ProofVerifier(LogVerifier):
         return [
             f"proved: {self.seen['records']} leaves of the log {self.key.name}",
             f"        at {size} leaves, root {b64encode(root).decode()}",
-            *(f"        {line}" for line in (*self.times.details, *self.witnessed, *self.times.proved())),
+            *(f"        {line}" for line in (*self.times.details, *self.witnessed)),
+            *(f"        {line}" for line in (*self.times.proved(), *self.revisions.proved())),
             "not proved: that no other leaf is about this; what the database holds now",
-            *(f"        {line}" for line in self.times.open()),
+            *(f"        {line}" for line in (*self.revisions.open(), *self.times.open())),
             *(f"note: {note}" for note in (*self.notes, *self.recoveries, *self.times.clocks())),
         ]
