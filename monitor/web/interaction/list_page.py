@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 
 from monitor.app.wiring.application import Application
 from monitor.assess.reference import is_flagged, rank_words
-from monitor.core.reason_words import REASON_WORDS, UNSCORED_ADVICE, UNSCORED_WORDS
+from monitor.core.reason_words import REASON_WORDS, UNSCORED_ADVICE, UNSCORED_OF_ONE
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong
 from monitor.store.interaction.filters import InteractionPage, ListedInteraction
@@ -65,7 +65,7 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
         number=len(listing.rows),
         turns=turns,
         older_turns=None if turns.older is None else {**query.fields, "older": to_cursor(turns.older)},
-        unscored_words=UNSCORED_WORDS,
+        unscored_words=UNSCORED_OF_ONE,
         unscored_advice=UNSCORED_ADVICE,
         total=_total(application, query, listing, paged=bool(older or newer)),
         counted=COUNTED,
