@@ -68,7 +68,14 @@ def upgrade() -> None:
             PRIMARY KEY (topic, partition)
         )
     """)
-    op.execute("INSERT INTO inbox_end VALUES ('http', 0, 0), ('otlp', 0, 0)")
+    # behind what the group has read of a topic of Kafka by that name, or of an inbox before a downgrade: from there on
+    # the inbox will be read
+    op.execute("""
+        INSERT INTO inbox_end
+        SELECT topic, 0, coalesce(max(next_offset), 0) FROM unnest(ARRAY['http', 'otlp']) AS own (topic)
+        LEFT JOIN (SELECT topic, next_offset FROM consumer_offset WHERE group_id = 'monitor' AND partition = 0) AS o
+        USING (topic) GROUP BY topic
+    """)
     op.execute("""
         CREATE TABLE inbox (
             topic text NOT NULL,

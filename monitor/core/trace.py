@@ -26,7 +26,7 @@ class SpanEvent:
 class Span:
     """One step of a trace. Ids are lower-case hex, times nanoseconds since 1970; `ended` is 0 if it is not known.
 
-    `resource` holds the attributes of the process that wrote it, like `service.name`. `failed`: its status is `error`.
+    `resource` holds what is read of the process that wrote it, like `service.name`. `failed`: its status is `error`.
     """
 
     trace_id: str

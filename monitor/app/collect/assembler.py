@@ -13,7 +13,7 @@ from monitor.ingest.traces.trace import Trace
 from monitor.ingest.traces.turn import NoTurn, Turn
 from monitor.ingest.traces.turns import turns
 from monitor.store.collect.due import LEASE, DueTrace
-from monitor.store.collect.parts import TraceKey, read_parts
+from monitor.store.collect.parts import read_parts
 from monitor.store.collect.store import CollectStore, RawParts
 
 log = logging.getLogger(__name__)
@@ -60,9 +60,7 @@ class Assembler:
                 yield trace, None
 
     def _event(self, trace: DueTrace, parts: RawParts) -> bytes | None:
-        others: Sequence[TraceKey] = self.store.around(trace) if trace.spans == 1 else ()
-        around = self.store.parts(others) if others else {}
-        turn = turns([_trace(parts), *map(_trace, around.values())])[0]
+        turn = self._turn(trace, parts)
         if isinstance(turn, NoTurn):
             return None
         app = trace.app or turn.service or self.app
@@ -72,6 +70,15 @@ class Assembler:
             if not self._too_old(trace):
                 raise
         return native_event(turn, app=app)
+
+    def _turn(self, trace: DueTrace, parts: RawParts) -> Turn | NoTurn:
+        """The turn of a trace; a lone span that would be one is compared with the traces around it."""
+        own = _trace(parts)
+        [turn] = turns([own])
+        if isinstance(turn, NoTurn) or trace.spans > 1:
+            return turn
+        around = self.store.parts(self.store.around(trace))
+        return turns([own, *map(_trace, around.values())])[0]
 
     def _too_old(self, trace: DueTrace) -> bool:
         claimed = trace.lease - timedelta(seconds=LEASE)

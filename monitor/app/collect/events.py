@@ -1,20 +1,19 @@
 """What the inbox holds of an event, and how that is read again.
 
-Nothing may be stored before personal data is replaced. So an event in which something was replaced is kept as the
-interaction that was read of it: its own bytes still hold the data. One that holds several turns, or feedback alone, is
-redacted as it is.
+Nothing may be stored before personal data is replaced. So with redaction an event is kept as what was read of it: its
+own bytes still hold the data, perhaps in a field that nobody reads, or in Base64.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic_core import from_json, to_json
 
-from monitor.core.message import Message
+from monitor.core.message import Message, Position
 from monitor.core.model import (
     Document,
     Feedback,
@@ -25,43 +24,65 @@ from monitor.core.model import (
     TokenUsage,
     Unscored,
 )
-from monitor.core.trace import Collected
+from monitor.core.trace import Collected, LogRecord
 from monitor.ingest.decode import Decoded
-from monitor.privacy.redaction.traces import TraceRedactor
 from monitor.store.collect.inbox import APP, Event, of_app
+from monitor.store.collect.parts import span_of
 
-READ = "monitor-read"  # a header of our own: the value is an interaction, read and redacted already
+READ = "monitor-read"  # a header of our own: what the value is, which was read and redacted already
+_INTERACTION, _COLLECTED = b"interaction", b"collected"
 _OURS = frozenset({APP, READ})
 Decode = Callable[[Sequence[Message]], Decoded]
+_Read = TypeVar("_Read", Interaction, Collected)
 
 
-def to_keep(message: Message, read: Interaction | Collected, app: str | None, redactor: TraceRedactor | None) -> Event:
-    """What is appended for a message that is readable; `app` comes before any name that it gives."""
+def to_keep(message: Message, read: Interaction | Collected, app: str | None, *, redacted: bool) -> Event:
+    """What is appended for a message that is readable; `app` comes before any name that it gives.
+
+    `redacted`: what was `read` of it is kept, without its bytes.
+    """
+    if redacted:
+        form = _INTERACTION if isinstance(read, Interaction) else _COLLECTED
+        return Event(to_json(replace(read, position=None)), headers=((READ, form), *of_app(app)))
     headers = (*((n, v) for n, v in message.headers if n not in _OURS), *of_app(app))
-    if isinstance(read, Interaction) and Mark.REDACTED in read.marks:
-        return Event(to_json(replace(read, position=None)), headers=((READ, b"1"), *headers))
-    value = message.value if redactor is None else redactor.event(message.value)
-    return Event(value, headers=headers)
+    return Event(message.value, headers=headers)
 
 
 def decoder(decode: Decode) -> Decode:
     """Reads messages of the inbox; `decode` reads those that are kept as they came."""
 
     def read(messages: Sequence[Message]) -> Decoded:
-        ready: list[Message] = []
-        raw: list[Message] = []
-        for message in messages:
-            (ready if any(name == READ for name, _ in message.headers) else raw).append(message)
-        decoded = decode(raw)
+        forms = [dict(message.headers).get(READ) for message in messages]
+        decoded = decode([message for message, form in zip(messages, forms, strict=True) if form is None])
+        interactions = [_interaction(m) for m, form in zip(messages, forms, strict=True) if form == _INTERACTION]
+        collected = [_collected(m) for m, form in zip(messages, forms, strict=True) if form == _COLLECTED]
         apps = {m.position: value.decode() for m in messages for name, value in m.headers if name == APP}
-        interactions = [*decoded.interactions, *map(_interaction, ready)]
         return Decoded(
-            [replace(it, app=apps[it.position]) if it.position in apps else it for it in interactions],
+            [_of(apps, it) for it in (*decoded.interactions, *interactions)],
             decoded.dead_letters,
-            [replace(one, app=apps[one.position]) if one.position in apps else one for one in decoded.collected],
+            [_of(apps, one) for one in (*decoded.collected, *collected)],
         )
 
     return read
+
+
+def _of(apps: Mapping[Position, str], read: _Read) -> _Read:
+    """What was read, in the app that its message was given."""
+    app = None if read.position is None else apps.get(read.position)
+    return read if app is None else replace(read, app=app)
+
+
+def _collected(message: Message) -> Collected:
+    fields: dict[str, Any] = from_json(message.value)
+    return Collected(
+        received_at=message.received_at,
+        position=message.position,
+        app=fields["app"],
+        spans=tuple(map(span_of, fields["spans"])),
+        logs=tuple(LogRecord(**record) for record in fields["logs"]),
+        events=tuple(event.encode() for event in fields["events"]),
+        feedback=tuple(map(_feedback, fields["feedback"])),
+    )
 
 
 def _interaction(message: Message) -> Interaction:

@@ -34,5 +34,7 @@ class StoredIntake(Intake):
         decoded = self.decode(messages)
         found: list[Interaction | Collected] = [*decoded.interactions, *decoded.collected]
         read = {one.position: one for one in found}
-        self.store.append([to_keep(m, read[m.position], app, self.redactor) for m in messages if m.position in read])
+        redacted = self.redactor is not None
+        kept = [to_keep(m, read[m.position], app, redacted=redacted) for m in messages if m.position in read]
+        self.store.append(kept)
         return decoded.dead_letters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from functools import cached_property
@@ -68,6 +68,8 @@ class KafkaWiring:
             WrongSettings, Fatal: the settings contradict each other, or the broker refuses them.
         """
         with self._connected() as consumer:
+            if self._kafka.topic_pattern is not None:
+                self._check_names({partition.topic for partition in partitions_of(consumer, self._kafka)})
             limits = None if span is None else bounds(consumer, self._kafka, span)
             return KafkaSource(consumer, self._kafka, group=self.group, now=self._now, bounds=limits)
 
@@ -91,6 +93,14 @@ class KafkaWiring:
         limit = DeadLetterLimit(consecutive=kafka.max_consecutive_dead, ratio=kafka.max_dead_ratio)
         return DeadLetterGate(writer, limit, mirror)
 
+    def _check_names(self, topics: Iterable[str]) -> None:
+        """Offsets of the inbox are stored under the same names, so that one of the two would be passed over."""
+        if self._kafka.group_id == GROUP and (own := set(topics) & set(TOPICS)):
+            names = " and ".join(sorted(own))
+            raise WrongSettings(
+                f"{names}: the group {GROUP} has topics of its own by that name; set another MONITOR_KAFKA__GROUP_ID"
+            )
+
     @contextmanager
     def _connected(self) -> Iterator[KafkaConsumer]:
         """A consumer, which is closed when the application closes, if not before."""
@@ -100,9 +110,7 @@ class KafkaWiring:
         if bool(kafka.topics) == (kafka.topic_pattern is not None):
             found = "both are set" if kafka.topics else "none is set"
             raise WrongSettings(f"set either MONITOR_KAFKA__TOPICS or MONITOR_KAFKA__TOPIC_PATTERN: {found}")
-        if kafka.group_id == GROUP and (own := set(kafka.topics) & set(TOPICS)):
-            names = " and ".join(sorted(own))
-            raise WrongSettings(f"{names}: the group {GROUP} has topics of its own by that name; set another GROUP_ID")
+        self._check_names(kafka.topics)
         servers = ", ".join(kafka.bootstrap_servers)
         log.info("connecting to %s", servers)
         try:

@@ -28,9 +28,11 @@ from monitor.ingest.traces.otlp_values import (
     MAX_ATTRIBUTES,
     MAX_DEPTH,
     MAX_EVENTS,
+    MAX_SHARED_CHARS,
     Unusable,
     base64_text,
     checked_ids,
+    kept_of_resource,
 )
 from monitor.ingest.traces.otlp_wire import check_count
 
@@ -119,7 +121,7 @@ def _spans(request: ExportTraceServiceRequest, left_out: list[str]) -> list[Span
     for resource_spans in request.resource_spans:
         resource = _resource(resource_spans.resource.attributes, left_out)
         for scope_spans in resource_spans.scope_spans:
-            scope = storable(scope_spans.scope.name)
+            scope = storable(scope_spans.scope.name)[:MAX_SHARED_CHARS]
             found += _readable(scope_spans.spans, partial(_span, scope=scope, resource=resource), left_out)
     return found
 
@@ -129,7 +131,7 @@ def _logs(request: ExportLogsServiceRequest, left_out: list[str]) -> list[LogRec
     for resource_logs in request.resource_logs:
         resource = _resource(resource_logs.resource.attributes, left_out)
         for scope_logs in resource_logs.scope_logs:
-            scope = storable(scope_logs.scope.name)
+            scope = storable(scope_logs.scope.name)[:MAX_SHARED_CHARS]
             of_spans = [record for record in scope_logs.log_records if record.trace_id and record.span_id]
             found += _readable(of_spans, partial(_log, scope=scope, resource=resource), left_out)
     return found
@@ -150,7 +152,7 @@ def _readable(items: Iterable[_Message], read: Callable[[_Message], _Read], left
 
 def _resource(attributes: Iterable[KeyValue], left_out: list[str]) -> Mapping[str, Json]:
     try:
-        return _attributes(attributes)
+        return kept_of_resource(_attributes(attributes))
     except Unusable as error:
         left_out.append(f"resource: {error}")
         return {}

@@ -15,9 +15,11 @@ from monitor.ingest.traces.otlp_values import (
     MAX_ATTRIBUTES,
     MAX_DEPTH,
     MAX_EVENTS,
+    MAX_SHARED_CHARS,
     Items,
     Unusable,
     checked_ids,
+    kept_of_resource,
 )
 
 _ERROR = (2, "2", "STATUS_CODE_ERROR", "ERROR")
@@ -58,7 +60,7 @@ def _items(
         for j, scoped in _objects(group, by_scope, (by_resource, i)):
             items.take(1)
             scope = _object(scoped, "scope")
-            name = _text(scope, "name")
+            name = _text(scope, "name")[:MAX_SHARED_CHARS]
             for _, item in _objects(scoped, of_scope, (by_resource, i, by_scope, j)):
                 items.take(1)
                 try:
@@ -73,7 +75,7 @@ def _items(
 
 def _resource(group: JsonObject, left_out: list[str]) -> Mapping[str, Json]:
     try:
-        return _attributes(_object(group, "resource"))
+        return kept_of_resource(_attributes(_object(group, "resource")))
     except Unusable as error:
         left_out.append(f"resource: {error}")
         return {}

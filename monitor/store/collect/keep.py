@@ -32,7 +32,7 @@ _CREATE = """
     ON CONFLICT (app, trace_id) DO NOTHING
 """
 _LOCK = """
-    SELECT app, trace_id, first_at, due_at, root, answer, spans, parts, bytes
+    SELECT app, trace_id, first_at, due_at, purge_at IS NOT NULL, root, answer, spans, parts, bytes
     FROM trace JOIN unnest(%b::text[], %b::text[]) AS wanted (app, trace_id) USING (app, trace_id)
     ORDER BY app COLLATE "C", trace_id COLLATE "C" FOR NO KEY UPDATE OF trace
 """
@@ -62,6 +62,7 @@ _ADD_UP = """
     WHERE slot = pg_backend_pid() %% 16
 """
 _NEVER_STARTED = 2**63 - 1
+_OF_AGE, _MOST_WAITS = 0.1, 60  # how long a closed trace waits for more: by its age, by the shortest time
 _BUSY = 5.0  # seconds after which a sender may try again where bytes, which are purged later, are the limit
 
 
@@ -86,6 +87,7 @@ class _Row:
 
     first_at: datetime
     due_at: datetime | None
+    closed: bool  # it was closed before, though it may be open again
     root: bool
     answer: bool
     spans: int
@@ -146,18 +148,25 @@ def _admit(
     keys: tuple[list[str], ...],
     limits: TraceLimits,
 ) -> datetime:
-    """Refuses what would exceed the limits of all traces together; returns the time."""
+    """Refuses what would exceed the limits of all traces together; returns the time.
+
+    What is more than half of a limit by itself is let in while half is free: it would never fit otherwise.
+    """
     totals = connection.execute(_TOTALS, prepare=True).fetchone()
     if totals is None or totals[0] is None:
         raise Retriable("the totals of traces are missing")
     opened, held, now = totals
-    if held + sum(arrival.bytes for arrival in offered.values()) > limits.max_bytes:
+    if _exceed(held, sum(arrival.bytes for arrival in offered.values()), limits.max_bytes):
         raise Overloaded(f"{held:,} bytes of spans are kept; the limit is {limits.max_bytes:,}", _BUSY)
-    if opened + len(offered) > limits.max_open:
+    if _exceed(opened, len(offered), limits.max_open):
         known = connection.execute(COUNT_OPEN, keys).fetchone()
-        if opened + len(offered) - (known[0] if known else 0) > limits.max_open:
+        if _exceed(opened, len(offered) - (known[0] if known else 0), limits.max_open):
             raise Overloaded(f"{opened:,} traces are open; the limit is {limits.max_open:,}", limits.close_after)
     return now  # type: ignore[no-any-return]
+
+
+def _exceed(held: int, more: int, limit: int) -> bool:
+    return held + min(more, max(limit // 2, 1)) > limit
 
 
 def _chosen(
@@ -237,13 +246,20 @@ def _due(arrival: Arrival, row: _Row, more_spans: int, now: datetime, limits: Tr
     A single span is never taken for a whole trace: it may be the double of a call in another one, which comes later.
     """
     soon = now + timedelta(seconds=limits.close_after)
-    if row.due_at is None and row.parts:
-        return soon  # it was closed
+    if row.closed:
+        again = now + _until_revised(now - row.first_at, limits)
+        return again if row.due_at is None else min(row.due_at, again)
     complete = (row.root or arrival.root) and (row.answer or arrival.answer) and row.spans + more_spans > 1
     if complete:
         return soon if row.due_at is None else min(row.due_at, soon)
     latest = row.first_at + timedelta(seconds=limits.longest)
     return min(now + timedelta(seconds=limits.idle), max(now, latest))
+
+
+def _until_revised(age: timedelta, limits: TraceLimits) -> timedelta:
+    """How long a closed trace waits for more: the longer, the older it is, since each time all its spans are read."""
+    least = timedelta(seconds=limits.close_after)
+    return max(least, min(age * _OF_AGE, least * _MOST_WAITS))
 
 
 def _columns(keys: Iterable[TraceKey]) -> tuple[list[str], ...]:

@@ -65,7 +65,7 @@ def arrivals(collected: Iterable[Collected]) -> Arrivals:
 
 def read_parts(parts: Sequence[tuple[bool, bytes]]) -> tuple[list[Span], list[LogRecord]]:
     """The spans and log records of kept values, each with whether it is a log record."""
-    spans = [_span(from_json(value)) for log, value in parts if not log]
+    spans = [span_of(from_json(value)) for log, value in parts if not log]
     return spans, [LogRecord(**from_json(value)) for log, value in parts if log]
 
 
@@ -76,5 +76,6 @@ def _add(arrival: Arrival, part: Span | LogRecord, *, log: bool) -> None:
     arrival.offered += 1
 
 
-def _span(fields: dict[str, Any]) -> Span:
+def span_of(fields: dict[str, Any]) -> Span:
+    """The span whose fields these are, as `to_json` writes them."""
     return Span(**{**fields, "events": tuple(SpanEvent(**event) for event in fields["events"])})

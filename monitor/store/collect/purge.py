@@ -37,18 +37,20 @@ _FORGET = """
     )
 """
 
+_LOCK = text("""
+    SELECT app, trace_id, bytes, due_at IS NOT NULL AS open FROM trace WHERE trace_id = ANY(:ids) AND app IN ('', :app)
+    ORDER BY app COLLATE "C", trace_id COLLATE "C" FOR NO KEY UPDATE
+""")
+# A statement of its own: it sees the parts that a transaction stored for which the one before had to wait.
+_ERASE_PARTS = text("""
+    DELETE FROM trace_part p USING unnest(CAST(:apps AS text[]), CAST(:ids AS text[])) AS gone (app, trace_id)
+    WHERE p.app = gone.app AND p.trace_id = gone.trace_id
+""")
 # What was claimed to be assembled at this moment is given up: its row is not as it was.
 _ERASE = text("""
-    WITH concerned AS (
-        SELECT app, trace_id, bytes, due_at FROM trace WHERE trace_id = ANY(:ids) AND app IN ('', :app)
-        ORDER BY app COLLATE "C", trace_id COLLATE "C" FOR NO KEY UPDATE
-    ), parts AS (
-        DELETE FROM trace_part USING concerned c WHERE trace_part.app = c.app AND trace_part.trace_id = c.trace_id
-    ), emptied AS (
-        UPDATE trace SET bytes = 0, parts = greatest(trace.parts, 1), due_at = NULL, purge_at = NULL
-        FROM concerned c WHERE trace.app = c.app AND trace.trace_id = c.trace_id
-    )
-    SELECT coalesce(sum(bytes), 0)::bigint AS bytes, count(due_at) AS open FROM concerned
+    UPDATE trace t SET bytes = 0, parts = greatest(parts, 1), due_at = NULL, purge_at = NULL
+    FROM unnest(CAST(:apps AS text[]), CAST(:ids AS text[])) AS gone (app, trace_id)
+    WHERE t.app = gone.app AND t.trace_id = gone.trace_id
 """)
 # The turns that wait become events of a known id, which are counted as duplicates and store no text.
 _UNREVISE = text("""
@@ -66,9 +68,13 @@ def erase_traces(connection: Connection, app: str, ids: Sequence[str]) -> None:
 
     Turns of theirs that wait in the inbox no longer revise what is stored.
     """
-    taken = connection.execute(_ERASE, {"app": app, "ids": list(ids)}).one()
+    rows = connection.execute(_LOCK, {"app": app, "ids": list(ids)}).all()
+    locked = {"apps": [row.app for row in rows], "ids": [row.trace_id for row in rows]}
+    connection.execute(_ERASE_PARTS, locked)
+    connection.execute(_ERASE, locked)
     connection.execute(_UNREVISE, {"terms": [f'"{id_}"'.encode() for id_ in ids]})
-    connection.execute(_TAKE_OFF, {"bytes": taken.bytes, "open": taken.open})
+    taken = {"bytes": sum(row.bytes for row in rows), "open": sum(row.open for row in rows)}
+    connection.execute(_TAKE_OFF, taken)
 
 
 def purge(connection: psycopg.Connection, limits: TraceLimits) -> int:

@@ -80,6 +80,7 @@ ASSESSMENT_COLUMNS = (
 )
 
 
+_MOST_EARLIER = 8  # rows before a revised one that it keeps
 _EARLIER = tuple(name for name in ASSESSMENT_COLUMNS if name not in {"app", "id", "occurred_at"})
 
 
@@ -181,10 +182,20 @@ def assessment_row(a: Assessment) -> tuple[object, ...]:
 
 
 def as_earlier(row: Mapping[str, Any]) -> str:
-    """What a revision keeps of the row before it, as JSON: that row, with what it keeps of the one before in turn."""
-    kept = {name: row[name] for name in _EARLIER}
+    """What a revision keeps of the row before it, as JSON: that row, with what it keeps of the one before in turn.
+
+    Of many rows it keeps the last ones and the first, so that a turn which is revised over and over stays small.
+    """
+    states = [{name: row[name] for name in _EARLIER}]
     if row["revised_at"] is not None:
-        kept |= {"revised_at": row["revised_at"].astimezone(UTC).isoformat(), "earlier": row["earlier"]}
+        states[0]["revised_at"] = row["revised_at"].astimezone(UTC).isoformat()
+        before = row["earlier"]
+        while before is not None:
+            states.append({name: value for name, value in before.items() if name != "earlier"})
+            before = before.get("earlier")
+    kept: dict[str, Any] | None = None
+    for state in reversed([*states[: _MOST_EARLIER - 1], *states[_MOST_EARLIER - 1 :][-1:]]):
+        kept = state if kept is None else {**state, "earlier": kept}
     return encode(kept)
 
 

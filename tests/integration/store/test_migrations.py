@@ -190,6 +190,20 @@ def test_the_release_before_the_evidence_goes_on_writing(empty, empty_database):
     assert (counted, hour) == ((0,) * (len(LATER_REASONS) + 1), (1, 0))
 
 
+def test_the_inbox_begins_behind_what_its_group_has_read_under_that_name(empty, empty_database):
+    migrate(empty)
+    with psycopg.connect(empty_database) as connection:
+        connection.execute(
+            "INSERT INTO consumer_offset (group_id, topic, partition, next_offset)"
+            " VALUES ('monitor', 'otlp', 0, 7), ('monitor', 'otlp', 1, 9), ('other', 'http', 0, 9)"
+        )
+    downgrade(empty, "0027")
+    migrate(empty)
+    with psycopg.connect(empty_database) as connection:
+        ends = connection.execute("SELECT * FROM inbox_end ORDER BY topic").fetchall()
+    assert ends == [("http", 0, 0), ("otlp", 0, 7)]
+
+
 def test_what_an_older_release_cannot_read_is_fatal_and_says_what_to_do(empty_database):
     writer = Writer(empty_database, clock, queue_key=QUEUE_KEY)
     with pytest.raises(Fatal, match="monitor migrate"):

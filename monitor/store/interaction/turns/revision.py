@@ -85,7 +85,7 @@ class _Revision:
     """An interaction as it is from now on, with its assessment if it has one, and what stood before."""
 
     interaction: Interaction
-    offset: int | None  # of the revising message, where it came in the partition of the first
+    offset: int | None  # of the revising message, if it has a position
     assessment: Assessment | None
     outcome: str
     stood: _Stood
@@ -108,8 +108,9 @@ def revise(
 ) -> None:
     """Revises the stored interactions of those in `known` that revise one, in the caller's transaction.
 
-    Of several for one interaction the last counts. Without effect are those of an erased interaction, and those that
-    are older than what is stored or say the same. To be called after the batch is stored and counted.
+    Of several for one interaction the last counts. Without effect are those of an erased interaction, those of one that
+    came in another partition, and those that are older than what is stored or say the same. To be called after the
+    batch is stored and counted.
     """
     newest = {(it.app, it.id): it for it in sorted((it for it in known if it.revises), key=_offset)}
     if not newest:
@@ -177,8 +178,10 @@ def _revision(it: Interaction, assessment: Assessment | None, stood: _Stood) -> 
     before = interaction_of(stood.row)
     if Mark.ERASED in before.marks:
         return None
+    if _partition(it) != _partition(before):
+        return None  # another producer has given this id to an interaction of its own
     offset = None
-    if before.position is not None and it.position is not None and _partition(it) == _partition(before):
+    if before.position is not None and it.position is not None:
         offset = it.position.offset
         if offset <= max(before.position.offset, stood.row["replaced_offset"] or 0):
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from threading import Event
 
 from monitor.app.background.collecting import collecting, finish
@@ -58,6 +59,20 @@ def test_events_belong_to_the_app_of_the_token_and_wait_without_personal_data(ap
         ("shop", "1", "q"),
         ("shop", "2", "[e-mail]?"),
     ]
+
+
+def test_no_byte_of_an_event_waits_where_redaction_is_on(application, rows):
+    inner = b'{"id": "1", "feedback": "down", "comment": "Write to jane@example.com"}'
+    encoded = b64encode(inner).decode()
+    event = f'{{"specversion": "1.0", "id": "e", "source": "/s", "type": "t", "data_base64": "{encoded}"}}'
+    turn = b'{"id": "1", "question": "q", "retrieved_documents": ["d"], "answer": "a", "extra": "MTIz"}'
+    assert application.collecting.intake.events([message(turn), message(event.encode(), 1)], app="shop") == []
+    kept = b"".join(value for (value,) in rows("SELECT value FROM inbox"))
+    assert encoded.encode() not in kept
+    assert b"jane" not in kept
+    assert b"extra" not in kept
+    assert stored(application).received == 1
+    assert rows("SELECT app, thumb, comment FROM feedback") == [("shop", "down", "Write to [e-mail]")]
 
 
 def test_the_app_is_that_of_the_service_where_no_token_says(application, rows):

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
+import psycopg
 import pytest
 
 from monitor.core.errors import Overloaded
 from monitor.core.trace import Collected
 from monitor.store.collect.figures import collect_figures
+from monitor.store.collect.keep import collect
 from monitor.store.collect.parts import read_parts
+from monitor.store.collect.purge import erase_traces
 from monitor.store.interaction.writer import GROUP
 from tests.factories.answers import clock
 from tests.rig.ingest.spans import log, span
-from tests.rig.store.traces import a_turn, collected, store_of
+from tests.rig.store.traces import AT_ONCE, a_turn, collected, store_of
+from tests.rig.waiting import until
 
 A, B = "a" * 32, "b" * 32
 
@@ -84,8 +89,31 @@ def test_at_the_limit_of_open_traces_others_must_wait_but_open_ones_may_go_on(op
 
 
 def test_at_the_limit_of_bytes_everybody_must_wait(open_store):
+    store = open_store(max_bytes=2_000)
+    store.keep([collected(*a_turn(A))])
     with pytest.raises(Overloaded, match="bytes of spans are kept"):
-        open_store(max_bytes=100).keep([collected(*a_turn(A))])
+        store.keep([collected(*a_turn(B))])
+
+
+def test_what_is_too_much_by_itself_is_let_in_once_half_is_free_since_it_would_wait_for_ever(open_store, rows):
+    many = [collected(span(1, trace_id=f"{number:032x}")) for number in range(1, 6)]
+    open_store(max_open=4, max_bytes=100, idle=90.0).keep(many)
+    assert rows("SELECT sum(open), sum(bytes) > 100 FROM trace_count") == [(5, True)]
+
+
+def test_the_older_a_closed_trace_is_the_longer_it_waits_for_more_before_its_turn_is_revised(
+    open_store, rows, database
+):
+    open_store().keep([collected(*a_turn(A))])
+    store = open_store(close_after=10.0)
+    store.close_traces([(trace, b"{}") for trace in store.claim(10)])
+    with psycopg.connect(database) as connection:
+        connection.execute("UPDATE trace SET first_at = first_at - interval '1000 s'")
+    store.keep([collected(span(7, trace_id=A))])
+    [(first, wait)] = rows("SELECT due_at, round(extract(epoch FROM due_at - last_at)) FROM trace")
+    store.keep([collected(span(8, trace_id=A))])
+    assert wait == 100
+    assert rows("SELECT due_at FROM trace") == [(first,)], "what comes meanwhile does not put it off"
 
 
 def test_a_closed_trace_keeps_its_spans_for_a_while_and_its_row_for_longer(open_store, rows, engine):
@@ -122,6 +150,23 @@ def test_a_claim_is_void_when_more_arrives(open_store, rows):
     assert rows("SELECT count(*) FROM inbox") == [(0,)]
     assert [trace.spans for trace in store.claim(10)] == [3]
     assert store.claim(10) == [], "a claimed trace is left to the process that claimed it"
+
+
+def test_an_erasure_takes_the_spans_that_were_stored_while_it_waited(open_store, rows, database, engine):
+    open_store().keep([collected(*a_turn(A)[:2])])
+
+    def erase():
+        with engine.begin() as connection:
+            erase_traces(connection, "shop", [A])
+
+    with psycopg.connect(database) as connection, ThreadPoolExecutor(1) as executor:
+        collect(connection, [collected(a_turn(A)[2])], AT_ONCE, clock())
+        erasing = executor.submit(erase)
+        until("it waits", lambda: erasing.done() or rows("SELECT pid FROM pg_locks WHERE NOT granted"))
+        connection.commit()
+        erasing.result()
+    assert rows("SELECT count(*) FROM trace_part") == [(0,)]
+    assert rows("SELECT sum(open), sum(bytes) FROM trace_count") == [(0, 0)]
 
 
 def test_log_records_are_parts_too(open_store):

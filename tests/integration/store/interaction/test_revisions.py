@@ -156,6 +156,19 @@ def test_of_several_revisions_the_last_counts_whatever_the_order_of_outcomes(
     assert (code, "6 revised records name the record before them" in said) == (0, True), said
 
 
+def test_a_turn_that_is_revised_over_and_over_stays_small(inbox, rows, trail):
+    inbox.write(assessed=[turn("assessed")])
+    for number in range(1, 21):
+        inbox.write(assessed=[turn("assessed", number, revises=True)])
+    ((earlier,),) = rows("SELECT earlier FROM assessment")
+    states = []
+    while earlier is not None:
+        states.append(earlier)
+        earlier = earlier.get("earlier")
+    assert [state.get("revised_at") is None for state in states] == [False] * 7 + [True], "and the first stays"
+    assert proven(trail) == []
+
+
 def test_a_turn_and_its_revisions_in_one_batch(inbox, engine, rows, trail):
     tally = inbox.write(
         assessed=["other", turn("assessed")],
@@ -181,6 +194,14 @@ def test_a_revision_that_says_the_same_changes_nothing(inbox, rows):
     inbox.write(assessed=[turn("assessed")])
     before = rows("SELECT * FROM interaction"), rows("SELECT * FROM assessment")
     inbox.write(assessed=[turn("assessed", revises=True)])
+    assert (rows("SELECT * FROM interaction"), rows("SELECT * FROM assessment")) == before
+
+
+def test_an_interaction_that_another_producer_stored_under_the_same_id_is_not_replaced(writer, inbox, rows):
+    inbox.write(assessed=[turn("assessed")])
+    before = rows("SELECT * FROM interaction"), rows("SELECT * FROM assessment")
+    forged = [turn("unscored", 1), turn("unscored", 2, revises=True)]
+    assert Reader(writer, topic="otlp").write(unscored=forged) == Tally(received=2, duplicate=2)
     assert (rows("SELECT * FROM interaction"), rows("SELECT * FROM assessment")) == before
 
 

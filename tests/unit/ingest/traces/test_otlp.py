@@ -10,7 +10,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from monitor.core.errors import InvalidMessage
 from monitor.ingest.traces.otlp import read_object, read_protobuf, read_request
-from monitor.ingest.traces.otlp_values import MAX_ATTRIBUTES, MAX_DEPTH
+from monitor.ingest.traces.otlp_values import MAX_ATTRIBUTES, MAX_DEPTH, MAX_SHARED_CHARS
 from tests.rig.ingest.spans import TRACE
 
 SPAN = "00f067aa0ba902b7"
@@ -57,6 +57,24 @@ def test_protobuf_is_read_with_all_kinds_of_values() -> None:
     }  # fmt: skip
     assert span.resource == {"service.name": "library"}
     assert span.dropped_attributes == 3
+
+
+@pytest.mark.parametrize("in_json", [False, True])
+def test_what_all_spans_of_a_group_share_is_kept_with_each_only_as_far_as_it_is_read(*, in_json: bool) -> None:
+    long = "x" * 100_000
+    sent = request()
+    group = sent.resource_spans[0]
+    group.resource.attributes.add(key="process.command_args").value.string_value = long
+    group.resource.attributes.add(key="deployment.environment.name").value.string_value = long
+    group.scope_spans[0].scope.name = long
+    body = sent.SerializeToString()
+    if in_json:
+        pairs = [{"key": a.key, "value": {"stringValue": a.value.string_value}} for a in group.resource.attributes]
+        scoped = {"scope": {"name": long}, "spans": [{"traceId": TRACE, "spanId": SPAN}]}
+        body = json.dumps({"resourceSpans": [{"resource": {"attributes": pairs}, "scopeSpans": [scoped]}]}).encode()
+    [span] = read_request(body, logs=False, json=in_json).spans
+    assert span.resource == {"service.name": "library", "deployment.environment.name": "x" * MAX_SHARED_CHARS}
+    assert span.scope == "x" * MAX_SHARED_CHARS
 
 
 @pytest.mark.parametrize("number", [7, "7", 7.0])
