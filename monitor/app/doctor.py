@@ -147,7 +147,7 @@ def _few(names: Sequence[str]) -> str:
 def _kafka(application: Application) -> str:
     kafka = application.settings.kafka
     if not kafka.bootstrap_servers and not kafka.topics and kafka.topic_pattern is None:
-        return "not set: `monitor run` follows files"
+        return "not set: `monitor run` follows files, `monitor collect` takes traces and events"
     topics = application.kafka.partitions()
     found = [f"{topic} ({number} partition{'s' * (number != 1)})" for topic, number in topics.items()]
     return f"{', '.join(kafka.bootstrap_servers)}: {', '.join(found) or 'no topic matches the pattern yet'}"
@@ -235,7 +235,8 @@ def _prices(application: Application) -> str:
     table = prices_of(application.settings)
     if table is None:
         return "not set: MONITOR_PRICES, so answers have no cost"
-    return f"{len(table.models)} prices in {table.currency}: {_few([one.model for one in table.models])}"
+    number = len(table.models)
+    return f"{number} price{'s' * (number != 1)} in {table.currency}: {_few([one.model for one in table.models])}"
 
 
 def _receivers(application: Application) -> str:
@@ -276,7 +277,8 @@ def _turns(application: Application) -> str:
         advice = dict.fromkeys(UNSCORED_ADVICE[one.reason] for one in lost)
         raise Fatal(f"in the last hour {_few(found)}: {'; '.join(advice)}")
     if not found:
-        return f"{sum(scored.values())} in the last hour, all with scores"
+        number = sum(scored.values())
+        return f"{number} in the last hour, all with scores" if number else f"none in the hour up to {end:%H:%M} UTC"
     return f"in the last hour {_few(found)}"
 
 

@@ -26,14 +26,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
-from importlib.resources import files
 from typing import IO, BinaryIO
 
 from monitor.audit.canonical import canonical
 from monitor.audit.note import opened
 from monitor.audit.record import portable
 from monitor.audit.stamp import Stamp
-from monitor.audit.verifier import (
+from monitor.audit.standalone import verify_py
+from monitor.audit.verifier.page import index_page
+from monitor.audit.verifier.terms import (
     CHECKPOINTS,
     CONSISTENCY,
     FORMAT,
@@ -46,7 +47,6 @@ from monitor.audit.verifier import (
     SHOWN,
     STAMPS,
     Shown,
-    index_page,
 )
 from monitor.core.model import Json
 
@@ -166,7 +166,6 @@ def write_export(
                 file.write(line)
         steps: list[Json] = [{"from": step.old, "to": step.new, "proof": _base64(step.proof)} for step in consistency]
         head: dict[str, Json] = {"size": last.size, "root": b64encode(last.root).decode()}
-        verifier = files("monitor.audit").joinpath("verifier.py").read_bytes()
         manifest: dict[str, Json] = {
             "format": FORMAT,
             "about": asked,
@@ -190,7 +189,7 @@ def write_export(
             *([(STAMPS, b"".join(canonical(stamp.json()) + b"\n" for stamp in stamps))] if stamps else ()),
             (PAGE, page.encode()),
             (KEY, f"{about.verifier_key}\n".encode()),
-            ("verify.py", verifier),
+            ("verify.py", verify_py().encode()),
         ):
             with writer.file(name) as file:
                 file.write(content)

@@ -13,7 +13,7 @@ from monitor.audit.merkle import leaf_hash, verify_inclusion
 from monitor.audit.note import Checkpoint, NotProved, opened, signed_at
 from monitor.audit.record import portable
 from monitor.audit.stamp import Stamp
-from monitor.audit.verifier import PROOF_FORMAT
+from monitor.audit.verifier.terms import PROOF_FORMAT
 from monitor.core.model import Json
 
 

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from monitor.audit import verifier
 from monitor.audit.note import NotProved
+from monitor.audit.verifier import terms, tokens
 from monitor.core.model import Json
 
 
 class StampKind(StrEnum):
     """The form of a time stamp."""
 
-    TIMESTAMP = verifier.TIMESTAMP  # a response of RFC 3161, signed by its authority
-    RECEIPT = verifier.RECEIPT  # of OpenTimestamps, which leads to a Bitcoin block once it is complete
+    TIMESTAMP = terms.TIMESTAMP  # a response of RFC 3161, signed by its authority
+    RECEIPT = terms.RECEIPT  # of OpenTimestamps, which leads to a Bitcoin block once it is complete
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +52,13 @@ def read_token(kind: StampKind, token: bytes, statement: bytes) -> tuple[datetim
     """
     try:
         if kind is StampKind.RECEIPT:
-            receipt = verifier.Receipt(token)
+            receipt = tokens.Receipt(token)
             digest, expected = receipt.digest, hashlib.sha256(statement).digest()
             at, complete = None, bool(receipt.bitcoin)
         else:
-            function, digest, at = verifier.stamped(token)
+            function, digest, at = tokens.stamped(token)
             expected, complete = hashlib.new(function, statement).digest(), True
-    except (verifier.Fault, *verifier.MALFORMED) as error:
+    except (terms.Fault, *terms.MALFORMED) as error:
         raise NotProved(f"it is malformed: {error}") from None
     if digest != expected:
         raise NotProved("it is of something else")
@@ -76,12 +76,12 @@ def is_of(stamp: Stamp, statement: str) -> bool:
 
 def a_receipt(statement: bytes, answer: bytes) -> bytes:
     """The file of a receipt from what a calendar answered to the SHA-256 of `statement`."""
-    return verifier.MAGIC + hashlib.sha256(statement).digest() + answer
+    return tokens.MAGIC + hashlib.sha256(statement).digest() + answer
 
 
 def pending_of(receipt: bytes) -> bytes | None:
     """What to ask the calendar for, to complete a receipt; None where it waits for nothing."""
-    return next(iter(verifier.Receipt(receipt).pending), None)
+    return next(iter(tokens.Receipt(receipt).pending), None)
 
 
 def completed(receipt: bytes, answer: bytes) -> bytes:
@@ -90,8 +90,8 @@ def completed(receipt: bytes, answer: bytes) -> bytes:
     Raises:
         NotProved: the receipt ends with something else.
     """
-    at = receipt.rfind(b"\0" + verifier.PENDING)
-    payload = receipt[at + 1 + len(verifier.PENDING) :]
+    at = receipt.rfind(b"\0" + tokens.PENDING)
+    payload = receipt[at + 1 + len(tokens.PENDING) :]
     if at < 0 or not payload or payload[0] != len(payload) - 1:
         raise NotProved("the receipt does not end with the promise of its calendar")
     return receipt[:at] + answer

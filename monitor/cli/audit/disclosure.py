@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from importlib.resources import files
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -74,7 +73,9 @@ def prove(
 
 def verifier() -> None:
     """Print `verify.py`, which checks exports and proofs with Python alone."""
-    typer.echo(files("monitor.audit").joinpath("verifier.py").read_text(encoding="utf-8"), nl=False)
+    from monitor.audit.standalone import verify_py
+
+    typer.echo(verify_py(), nl=False)
 
 
 def export(

@@ -7,7 +7,6 @@ from base64 import b64encode
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from importlib.resources import files
 from threading import Event
 from typing import Annotated
 
@@ -17,6 +16,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Stre
 from monitor.app.wiring.application import Application
 from monitor.audit.note import NotProved, signed_at
 from monitor.audit.proof import SubjectProof
+from monitor.audit.standalone import verify_py
 from monitor.core.errors import InvalidMessage, Retriable, WrongSettings
 from monitor.core.model import Json
 from monitor.ingest.times import instant
@@ -143,9 +143,8 @@ def proof_file(
 @router.get("/audit/verify.py")
 def verifier(_: Auditor) -> Response:
     """Sends the program that checks exports and proofs."""
-    program = files("monitor.audit").joinpath("verifier.py").read_bytes()
     headers = {"content-disposition": 'attachment; filename="verify.py"'}
-    return Response(program, headers=headers, media_type="text/x-python")
+    return Response(verify_py(), headers=headers, media_type="text/x-python")
 
 
 def signed_time(note: str | None, keys: Sequence[str]) -> datetime | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.audit import verifier as standalone
 from tests.factories.audit.rows import SIGNER
+from tests.rig.audit.shipped import standalone
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from monitor.audit import verifier as standalone
 from monitor.audit.export import ExportedRecord, write_export
 from monitor.audit.merkle import inclusion_proof
 from monitor.audit.note import NotProved, Signer
 from monitor.audit.record import act_record
 from monitor.audit.recovery import Head, Recovery, WitnessState
+from monitor.audit.standalone import verify_py
 from tests.factories.audit.export import (
     ABOUT,
     ACTS,
@@ -89,7 +89,7 @@ def test_the_verifier_of_the_export_runs_alone_on_the_zip_and_the_folder(tmp_pat
 
 def test_the_same_content_gives_the_same_bytes():
     assert an_export() == EXPORT
-    assert unpacked()["verify.py"] == Path(standalone.__file__).read_bytes()
+    assert unpacked()["verify.py"] == verify_py().encode()
     assert unpacked()["key.txt"].decode() == f"{SIGNER.verifier_key}\n"
 
 

@@ -12,7 +12,6 @@ from io import BytesIO
 
 import pytest
 
-from monitor.audit import verifier as standalone
 from monitor.audit.canonical import canonical
 from monitor.audit.commitment import field_key
 from monitor.audit.export import Stored
@@ -20,6 +19,7 @@ from monitor.audit.merkle import inclusion_proof
 from monitor.audit.note import Signer
 from tests.factories.audit.export import ACTS, EXPORT, LOG, SIZES, an_export, the_records, unpacked
 from tests.factories.audit.rows import SECRET, SIGNER, Log
+from tests.rig.audit.shipped import standalone
 
 
 def packed(files, *, honest=True):

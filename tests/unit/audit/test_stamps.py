@@ -10,7 +10,6 @@ from hashlib import sha256
 
 import pytest
 
-from monitor.audit import verifier as standalone
 from monitor.audit.export import ConsistencyProof
 from monitor.audit.merkle import consistency_proof
 from monitor.audit.note import Checkpoint, NotProved, Signer, signed, statement
@@ -19,6 +18,7 @@ from monitor.audit.stamp import Stamp, StampKind, a_receipt, completed, pending_
 from tests.factories.answers import NOON
 from tests.factories.audit.export import EXPORT, LOG, SIZES, an_export, the_records, unpacked
 from tests.factories.audit.rows import ORIGIN, SIGNER
+from tests.rig.audit.shipped import standalone
 from tests.unit.audit.test_export_tampering import packed
 
 KEY = SIGNER.verifier_key

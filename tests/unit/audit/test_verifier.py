@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import struct
 import sys
-from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -13,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.audit import merkle
-from monitor.audit import verifier as standalone
 from monitor.audit.canonical import canonical
+from monitor.audit.standalone import verify_py
+from tests.rig.audit.shipped import standalone
 from tests.unit.audit.test_canonical import NUMBERS, VALUES
 
 # RFC 8032, section 7.1, tests 1 to 3: public key, message, signature.
@@ -115,7 +115,7 @@ def test_it_accepts_and_refuses_the_same_proofs_as_the_log(size, other, spoilt):
 
 
 def test_it_needs_the_standard_library_of_python_3_9_only():
-    source = Path(standalone.__file__).read_text()
+    source = verify_py()
     tree = ast.parse(source, feature_version=(3, 9))
     imported = {
         (item.name if isinstance(at, ast.Import) else at.module).partition(".")[0]

@@ -13,8 +13,8 @@ import pytest
 from monitor.app.audit.authority import Calendar, TimestampAuthority
 from monitor.app.audit.stamper import Stamper, check_stamps, shown_stamps
 from monitor.app.wiring.audit import Auditing
-from monitor.audit import verifier as standalone
 from monitor.audit.stamp import StampKind
+from monitor.audit.standalone import verify_py
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import Settings
 from monitor.store.audit.proofs import Proofs
@@ -68,7 +68,8 @@ def audited(trail, tmp_path, *arguments, id_="a"):
         proof = proved.prove(id_, APP, [KEY], disclose=False)
     (tmp_path / "proof.json").write_text(json.dumps(proof.json()))
     (tmp_path / "checkpoints").write_text("\n".join(trail.witness.notes))
-    command = [sys.executable, "-I", standalone.__file__, "proof.json", "--key", KEY, *arguments]
+    (tmp_path / "verify.py").write_text(verify_py())
+    command = [sys.executable, "-I", "verify.py", "proof.json", "--key", KEY, *arguments]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     return ended.returncode, ended.stdout + ended.stderr
 

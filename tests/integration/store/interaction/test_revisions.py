@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import product
 
@@ -11,12 +12,14 @@ import pytest
 from monitor.core.batch import Tally
 from monitor.core.errors import Retriable
 from monitor.core.model import Mark, Unscored, Verdict, Work
+from monitor.store.audit.proofs import Proofs
 from monitor.store.audit.verify import verify
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import Ledger
 from monitor.store.pending.finish import finish_assessed
 from monitor.store.pending.queue import PendingQueue
 from tests.factories.answers import NOON, a_batch, an_assessment, an_interaction, at
+from tests.rig.audit.shipped import standalone
 from tests.rig.store.audit_trail import APP, Trail
 from tests.rig.store.keys import KEY, QUEUE_KEY
 from tests.rig.store.pending_work import Reader, assessed, claim
@@ -63,6 +66,13 @@ def counts(engine):
 def proven(trail):
     trail.turn()
     return [finding.sentence for finding in verify(trail.engine, [KEY], QUEUE_KEY, notes=trail.witness.notes).findings]
+
+
+def audited(trail, tmp_path, capsys):
+    """What `verify.py` says of the proof of the turn."""
+    with Proofs(trail.engine).snapshot() as proved:
+        (tmp_path / "proof.json").write_text(json.dumps(proved.prove("t", APP, [KEY], disclose=False).json()))
+    return standalone.main([str(tmp_path / "proof.json"), "--key", KEY]), capsys.readouterr().out
 
 
 def test_an_unscored_turn_is_stored_and_counted_and_nothing_waits_for_it(inbox, engine, rows, trail):
@@ -130,7 +140,9 @@ def test_a_verdict_under_another_profile_gives_way_too_and_is_kept(rows, trail):
     assert proven(trail) == []
 
 
-def test_of_several_revisions_the_last_counts_whatever_the_order_of_outcomes(inbox, engine, rows, trail):
+def test_of_several_revisions_the_last_counts_whatever_the_order_of_outcomes(
+    inbox, engine, rows, trail, tmp_path, capsys
+):
     steps = ["unscored", "assessed", "pending", "assessed", "unscored", "unscored", "assessed"]
     for number, outcome in enumerate(steps):
         inbox.write(**{outcome: [turn(outcome, number, revises=number > 0)]})
@@ -140,6 +152,8 @@ def test_of_several_revisions_the_last_counts_whatever_the_order_of_outcomes(inb
     assert counts(engine) == {"received": 7, "assessed": 1, "duplicate": 6}
     assert rows(COUNTED) == [(1, 1, 0)]
     assert proven(trail) == []
+    code, said = audited(trail, tmp_path, capsys)
+    assert (code, "6 revised records name the record before them" in said) == (0, True), said
 
 
 def test_a_turn_that_is_revised_over_and_over_stays_small(inbox, rows, trail):
