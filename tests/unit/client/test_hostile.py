@@ -91,7 +91,7 @@ def test_a_coroutine_may_be_closed_in_another_context(reporter):
             yield
 
     @observe_rag(reporter=reporter)
-    async def ask(question):
+    async def ask(_question):
         await Pause()
 
     waiting = ask("?")
