@@ -126,7 +126,7 @@ def test_who_may_only_send_is_not_signed_in(site):
     assert "may only send traces and interactions" in answer.text
 
 
-@pytest.mark.parametrize("role", MATRIX[Permission.VIEW])
+@pytest.mark.parametrize("role", sorted(MATRIX[Permission.VIEW]))
 @pytest.mark.usefixtures("filled")
 def test_in_a_browser_the_same_holds_and_every_unsafe_request_takes_what_a_form_brings(site, role):
     client, csrf = site.signed_in(role)
