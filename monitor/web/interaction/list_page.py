@@ -16,7 +16,7 @@ from monitor.core.reason_words import REASON_WORDS, UNSCORED_ADVICE, UNSCORED_WO
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong
 from monitor.store.interaction.filters import InteractionPage, ListedInteraction
-from monitor.store.interaction.list import COUNTED, READ, InteractionList
+from monitor.store.interaction.listing.list import COUNTED, READ, InteractionList
 from monitor.store.interaction.turns.unscored_list import UnscoredPage, unscored_page
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.cursor import from_cursor, to_cursor
