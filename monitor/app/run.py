@@ -28,6 +28,7 @@ from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import rejection
 from monitor.core.batch import Batch, Tally
 from monitor.core.errors import WrongSettings
+from monitor.core.model import Interaction
 from monitor.core.ports import Source, Store
 from monitor.core.text.plain import readable
 from monitor.ingest.files import STDIN, FileSource
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 REJECTIONS = 5  # rejected messages named for one batch
+_APPS = 100  # of which the first answer is named
 BETWEEN_LEDGERS = timedelta(minutes=1)
 
 
@@ -214,15 +216,18 @@ def _files(application: Application, files: Sequence[Path], stop: Event) -> Sour
 
 
 class RunLog:
-    """Logs the rejected messages of each batch, and the ledger once a minute."""
+    """Logs the first answer of each app, the rejected messages of each batch, and the ledger once a minute."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
         self._total = Tally()
         self._next = now() + BETWEEN_LEDGERS
+        self._apps: set[str] = set()
 
     def written(self, batch: Batch, tally: Tally) -> None:
         self._total += tally
+        for assessment in batch.assessments:
+            self._note(assessment.interaction)
         for letter in batch.dead_letters[:REJECTIONS]:
             log.warning("rejected %s", readable(rejection(letter)))
         if len(batch.dead_letters) > REJECTIONS:
@@ -230,3 +235,8 @@ class RunLog:
         if self._now() >= self._next:
             self._next = self._now() + BETWEEN_LEDGERS
             log.info("so far %s", ledger_line(self._total))
+
+    def _note(self, it: Interaction) -> None:
+        if it.app not in self._apps and len(self._apps) < _APPS:
+            self._apps.add(it.app)
+            log.info("the first answer of %s: monitor explain %s", readable(it.app), readable(f"{it.app}/{it.id}"))

@@ -115,7 +115,7 @@ class Delivery:
             self._given_up = left > 0
             self.dropped += left
         if left:
-            self._say(logging.WARNING, "%d events were not delivered before the end", left)
+            self._say(logging.WARNING, "not delivered before the end: %d event%s", left, "s" * (left != 1))
         return not left
 
     def _hurry(self, mark: Event | None) -> None:

@@ -98,4 +98,5 @@ def check_prices(application: Application) -> str:
     table = prices_of(application.settings)
     if table is None:
         return "not set: MONITOR_PRICES, so answers have no cost"
-    return f"{len(table.models)} prices in {table.currency}: {few([one.model for one in table.models])}"
+    number = len(table.models)
+    return f"{number} price{'s' * (number != 1)} in {table.currency}: {few([one.model for one in table.models])}"

@@ -26,7 +26,7 @@ NO_DOCUMENT = "monitor-doctor"  # an id that a look-up may be asked for
 def check_kafka(application: Application) -> str:
     kafka = application.settings.kafka
     if not kafka.bootstrap_servers and not kafka.topics and kafka.topic_pattern is None:
-        return "not set: `monitor run` follows files"
+        return "not set: `monitor run` follows files, `monitor collect` takes traces and events"
     topics = application.kafka.partitions()
     found = [f"{topic} ({number} partition{'s' * (number != 1)})" for topic, number in topics.items()]
     return f"{', '.join(kafka.bootstrap_servers)}: {', '.join(found) or 'no topic matches the pattern yet'}"

@@ -32,7 +32,8 @@ def check_turns(application: Application) -> str:
         advice = dict.fromkeys(UNSCORED_ADVICE[one.reason] for one in lost)
         raise Fatal(f"in the last hour {few(found)}: {'; '.join(advice)}")
     if not found:
-        return f"{sum(scored.values())} in the last hour, all with scores"
+        number = sum(scored.values())
+        return f"{number} in the last hour, all with scores" if number else f"none in the hour up to {end:%H:%M} UTC"
     return f"in the last hour {few(found)}"
 
 

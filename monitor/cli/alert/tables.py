@@ -66,8 +66,11 @@ def troubles(
     """Yields why the list of alerts may not be trusted; `problem` is what is wrong with the rules file."""
     if problem:
         yield problem
-    if rules and (last := max(row["evaluated_at"] for row in rules)) < now - UNWATCHED:
-        yield f"no process has evaluated the rules since {moment(last)}: start `monitor run`"
+    if rules:
+        last = max(row["evaluated_at"] for row in rules)
+        if last < now - UNWATCHED:
+            yield f"no process has evaluated the rules since {moment(last)}: start `monitor run` or `monitor collect`"
+        rules = [row for row in rules if row["evaluated_at"] >= last - UNWATCHED]  # others are no longer in force
     if stale := [row for row in rules if row["stale_since"]]:
         since = min(row["stale_since"] for row in stale)
         names = ", ".join(row["rule"] for row in stale)
@@ -75,7 +78,7 @@ def troubles(
     for row in rules:
         if held := row.get("held"):
             known = "until the usual level is known (a day and 200 answers)"
-            yield f"{row['rule']}: not judged {known}: {plural(held, 'alert')}"
+            yield f"{row['rule']}: not judged {known}, for {plural(held, 'combination')} of labels"
         if row["error"]:
             yield f"cannot be evaluated since {moment(row['error_since'])}: {row['rule']}: {row['error']}"
     for row in unsent:

@@ -259,6 +259,7 @@ def _conclude(
         *([("show what became of every message", f"{of_demo} ledger --recount")] if kafka else []),
         ("check that everything is ready for your own answers", f"{command} doctor"),
         ("assess your own answers; docs/start/events.md describes the format", f"{command} replay answers.jsonl"),
+        ("watch a chatbot that runs; docs/join has a guide for each framework", f"{command} collect"),
         ("assess a file as it grows, with the alert rules", f"{command} run answers.jsonl"),
         (
             "read Kafka instead; see docs/operate/kafka.md",

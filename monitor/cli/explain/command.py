@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from monitor.cli.opening import opened
-from monitor.cli.terminal import AsJson, print_json
+from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Unscored
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_OF_ONE, UNSCORED_PAGE
@@ -19,26 +20,43 @@ from monitor.core.text.trace_link import trace_link
 if TYPE_CHECKING:
     from monitor.app.wiring.application import Application
 
+_NEWEST = 10  # answers listed
+_NEWEST_OF, _AHEAD = timedelta(days=28), timedelta(minutes=5)  # a chatbot's clock may be ahead
+
 
 def explain(
-    name: Annotated[str, typer.Argument(metavar="APP/ID", help="The interaction; its id alone is enough.")],
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="APP/ID",
+            help="The interaction; its id alone is enough. Without it, the newest answers are listed.",
+            show_default=False,
+        ),
+    ] = None,
     *,
-    app_name: Annotated[str | None, typer.Option("--app", help="The app, where several share the id.")] = None,
+    app_name: Annotated[
+        str | None, typer.Option("--app", help="The app, where several share the id; or whose newest answers to list.")
+    ] = None,
     details: Annotated[
         bool, typer.Option("--details", help="Show the figures too: scores, thresholds, features, log-odds.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Explain one answer: the verdict, what the documents support and what they do not, and where to look next."""
+    if name is None:
+        _list_newest(app_name, as_json=as_json)
+        return
     from monitor.assess.explain import findings_json
     from monitor.cli.explain.details import details_panel
     from monitor.cli.explain.panel import explanation
+    from monitor.store.interaction.feedback import feedback_on
 
     with opened() as application:
         queries = application.queries
         app, interaction_id = _stored(application, name, app_name)
         rows = queries.with_assessments(interaction_id, app)
         judgements = {row["app"]: queries.judgements(row["app"], interaction_id) for row in rows}
+        said = {row["app"]: feedback_on(application.engine, row["app"], interaction_id) for row in rows}
         profiles = [queries.profile(row["profile_hash"]) for row in rows]
         traces = [_trace_url(application.settings.trace_url, row) for row in rows]
     if as_json:
@@ -47,6 +65,7 @@ def explain(
                 {
                     **row,
                     "judgements": judgements[row["app"]],
+                    "feedback": said[row["app"]],
                     "explanation": findings_json(row, profile),
                     "trace_url": trace_url,
                 }
@@ -56,11 +75,40 @@ def explain(
         return
     console = Console()
     for row, profile, trace_url in zip(rows, profiles, traces, strict=True):
-        console.print(explanation(row, judgements[row["app"]] if row["live"] else (), trace_url))
+        judged = judgements[row["app"]] if row["live"] else ()
+        console.print(explanation(row, judged, trace_url, said[row["app"]]))
         if details:
             console.print(details_panel(row, profile))
     if not details:
         console.print("[dim]--details shows the figures behind this[/]")
+
+
+def _list_newest(app: str | None, *, as_json: bool) -> None:
+    """Prints the newest assessed answers of the last four weeks, with the names that `explain` takes."""
+    from monitor.cli.explain.newest import newest_lines
+    from monitor.store.interaction.filters import Filters
+    from monitor.store.interaction.list import InteractionList
+
+    with opened() as application:
+        now = application.now()
+        filters = Filters(since=now - _NEWEST_OF, until=now + _AHEAD, app=app)
+        rows = InteractionList(application.engine).page(filters, most=_NEWEST).rows
+    if as_json:
+        print_json(
+            [{"app": row.app, "id": row.id, "occurred_at": row.occurred_at, "verdict": row.verdict} for row in rows]
+        )
+        return
+    console = Console(highlight=False, emoji=False)
+    if not rows:
+        console.print(
+            "no answer of the last four weeks is stored" + ("" if app is None else literal(f" in app {app!r}"))
+        )
+        return
+    for row in rows:
+        heading, question = newest_lines(row)
+        console.print(heading, soft_wrap=True)
+        console.print(question)
+    console.print("the newest answers, times in UTC; `monitor explain APP/ID` explains one")
 
 
 def _trace_url(templates: Mapping[str, str], row: Mapping[str, Any]) -> str | None:
@@ -92,7 +140,7 @@ def _stored(application: Application, name: str, app_name: str | None) -> tuple[
     ]
     if not waiting:
         where = "" if app_name is None else f" in app {app_name!r}"
-        raise WrongSettings(f"no interaction {name!r} is stored{where}")
+        raise WrongSettings(f"no interaction {name!r} is stored{where}; `monitor explain` lists the newest")
     why = waiting[0]["last_error"] or "it waits for a worker"
     typer.echo(f"{name} is stored but not assessed yet: {why}; see `monitor pending`", err=True)
     raise typer.Exit(1)

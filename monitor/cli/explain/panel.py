@@ -53,11 +53,14 @@ _UNCALIBRATED = "uncalibrated for this app: use the percentages to compare answe
 
 
 def explanation(
-    row: Mapping[str, Any], judgements: Sequence[Mapping[str, Any]] = (), trace_url: str | None = None
+    row: Mapping[str, Any],
+    judgements: Sequence[Mapping[str, Any]] = (),
+    trace_url: str | None = None,
+    feedback: Mapping[str, Any] | None = None,
 ) -> RenderableType:
     """One row of `AssessmentQueries.with_assessments`, with its rows of `AssessmentQueries.judgements`.
 
-    `trace_url` is the address of its trace in the team's own tool.
+    `trace_url` is the address of its trace in the team's own tool, `feedback` what `feedback_on` has of its user.
     """
     profile = f"profile {row['profile_name']} ({row['profile_hash'][:8]})"
     if not row.get("live", True):
@@ -65,7 +68,7 @@ def explanation(
     return Panel(
         Group(
             _verdict(row),
-            _conclusion(row, trace_url),
+            _conclusion(row, trace_url, feedback),
             _question(row),
             _answer(row),
             _support(row["support"]),
@@ -104,7 +107,7 @@ def _verdict(row: Mapping[str, Any]) -> Text:
     return head
 
 
-def _conclusion(row: Mapping[str, Any], trace_url: str | None) -> Table:
+def _conclusion(row: Mapping[str, Any], trace_url: str | None, feedback: Mapping[str, Any] | None) -> Table:
     """Why this verdict, what the documents support, and where to look next."""
     table, colour = labelled_rows(), COLOURS[row["verdict"]]
     for number, reason in enumerate(row["reasons"]):
@@ -116,6 +119,9 @@ def _conclusion(row: Mapping[str, Any], trace_url: str | None) -> Table:
     table.add_row("rank", Text(readable(ranked_in(row))))
     if words := judge_words(row):
         table.add_row("judge", Text(readable(words)))
+    if feedback:
+        comment = f": {_short(feedback['comment'])}" if feedback["comment"] else ""
+        table.add_row("user", Text(readable(f"thumb {feedback['thumb']}{comment}")))
     table.add_row("next", Text(advice(row), style="bold"))
     if trace_url:
         table.add_row("trace", Text(readable(trace_url)))

@@ -54,7 +54,8 @@ def rates(
     if not found:
         console.print("no answers are stored in this period")
     for known in found:
-        answers = f"{known.counts.total:,} answers from {period_words(known.period)}"
+        total = known.counts.total
+        answers = f"{total:,} answer{'s' * (total != 1)} from {period_words(known.period)}"
         console.print(f"{readable(known.app)}: {answers}", markup=False)
         console.print(rates_table(known))
         for line in remarks(known):

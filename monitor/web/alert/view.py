@@ -15,7 +15,7 @@ from monitor.alert.notification import Course
 from monitor.alert.notify.notified import described
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.rules.marked_yaml import InvalidYaml, parse_yaml
-from monitor.alert.signal import Signal
+from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import Alert, State
 from monitor.alert.wording import escalated_words, http_url, name_of, reason_words
 from monitor.core.duration import format_duration
@@ -128,7 +128,7 @@ def delivery(row: Row) -> str:
 
 
 def interactions_path(alert: Alert) -> str:
-    """The list of the answers behind the alert: those with its labels, time and signal."""
+    """The list of the answers, or of the turns without scores, behind the alert: with its labels, time and signal."""
     counted = _shown_by(alert.signal)
     query = [
         (label, alert.labels[label]) for label in ("app", "environment", "model", "topic") if alert.labels.get(label)
@@ -137,6 +137,8 @@ def interactions_path(alert: Alert) -> str:
         query.append(("verdict", counted))
     elif counted in set(Reason):
         query.append(("reason", counted))
+    elif alert.signal == SignalKind.UNSCORED:
+        query.append(("unscored", "any"))
     query.append(("since", _minute(alert.active_since - alert.window)))
     if alert.resolved_at is not None:
         query.append(("until", _minute(alert.resolved_at + timedelta(minutes=1))))

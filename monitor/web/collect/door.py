@@ -59,7 +59,7 @@ class Door:
         self._clock = clock
         self._allowance = Allowance(settings.bytes_per_second)
         self._large = Lock()
-        self._log_again_at = -math.inf
+        self._log_again_at: dict[str, float] = {}
 
     def sender(self, secret: str | None, *, from_here: bool) -> Sender:
         """Who sends, see `Senders.identify`; refused while it has sent more than it may."""
@@ -67,6 +67,9 @@ class Door:
             sender = self.senders.identify(secret, from_here=from_here)
         except Retriable as error:
             raise self._not_kept(error) from None
+        except Refused as refused:
+            self._warn("a sender is refused: %s", refused.problem)
+            raise
         self._allowance.check(sender.id, self._clock())
         return sender
 
@@ -123,8 +126,12 @@ class Door:
             self._large.release()
 
     def _not_kept(self, error: Retriable) -> Refused:
-        now = self._clock()
-        if now >= self._log_again_at:  # not for each of many requests
-            self._log_again_at = now + _QUIET
-            log.warning("requests cannot be kept; senders are told to try again: %s", error)
+        self._warn("requests cannot be kept; senders are told to try again: %s", error)
         return not_kept(error)
+
+    def _warn(self, trouble: str, why: object) -> None:
+        """Logs a trouble, but not for each of many requests."""
+        now = self._clock()
+        if now >= self._log_again_at.get(trouble, -math.inf):
+            self._log_again_at[trouble] = now + _QUIET
+            log.warning(trouble, why)

@@ -12,11 +12,12 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 
 from monitor.app.wiring.application import Application
 from monitor.assess.reference import is_flagged, rank_words
-from monitor.core.reason_words import REASON_WORDS, UNSCORED_ADVICE, UNSCORED_WORDS
+from monitor.core.reason_words import REASON_WORDS, UNSCORED_ADVICE, UNSCORED_OF_ONE
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong
 from monitor.store.interaction.filters import InteractionPage, ListedInteraction
 from monitor.store.interaction.listing.list import COUNTED, READ, InteractionList
+from monitor.store.interaction.turns.unscored_counts import unscored_shares
 from monitor.store.interaction.turns.unscored_list import UnscoredPage, unscored_page
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.cursor import from_cursor, to_cursor
@@ -46,13 +47,14 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
     older_than = from_cursor(older) if older else None
     newer_than = from_cursor(newer) if newer and not older else None
     listing, too_long = InteractionPage(rows=(), older=None, newer=None), ""
-    turns = UnscoredPage(rows=(), older=None)
+    turns, unscored = UnscoredPage(rows=(), older=None), 0
     try:
         filters = permitted(request, who, query.filters)
         if filters.unscored:
             turns = unscored_page(application.engine, filters, older_than=older_than)
         else:
             listing = InteractionList(application.engine).page(filters, older_than=older_than, newer_than=newer_than)
+            unscored = 0 if older or newer else _unscored(application, query)
     except TakesTooLong as error:
         too_long = str(error)
     return page(
@@ -64,8 +66,9 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
         listing=listing,
         number=len(listing.rows),
         turns=turns,
+        unscored=unscored,
         older_turns=None if turns.older is None else {**query.fields, "older": to_cursor(turns.older)},
-        unscored_words=UNSCORED_WORDS,
+        unscored_words=UNSCORED_OF_ONE,
         unscored_advice=UNSCORED_ADVICE,
         total=_total(application, query, listing, paged=bool(older or newer)),
         counted=COUNTED,
@@ -107,6 +110,15 @@ def export(request: Request, form: str, who: Annotated[Identity, Depends(Needs(P
     found = lines(() if first is None else chain([first], rows))
     name = f"interactions-{query.filters.until:%Y%m%dT%H%MZ}.{form}"
     return StreamingResponse(found, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+def _unscored(application: Application, query: ListQuery) -> int:
+    """How many turns of the span have no scores; 0 where a filter asks for what only answers with a verdict have."""
+    filters = query.filters
+    if query.fields.keys() - {"span", "app"}:
+        return 0
+    shares = unscored_shares(application.engine, filters.since, filters.until, {}, app=filters.app)
+    return sum(its.turns for its in shares)
 
 
 def _total(application: Application, query: ListQuery, listing: InteractionPage, *, paged: bool) -> int | None:

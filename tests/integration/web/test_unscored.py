@@ -35,6 +35,9 @@ def test_the_list_has_a_filter_with_the_reasons_in_words(viewer):
     text = viewer.get("/interactions").text
     assert 'value="no_document_text">turns that carry no document text</option>' in text
     assert "u-0" not in text
+    assert "3 turns are not scored, and not in this list" in text
+    assert 'href="/interactions?unscored=any"' in text
+    assert "not scored, and" not in viewer.get("/interactions?words=nine").text
     found = viewer.get("/interactions?unscored=any&app=shop").text
     assert [f"/interactions/shop/u-{n}" in found for n in range(3)] == [True, True, True]
     assert UNSCORED_ADVICE[NO_TEXT] in found

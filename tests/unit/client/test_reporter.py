@@ -254,7 +254,7 @@ def test_with_nobody_there_it_ends_within_the_time_given(caplog):
     assert not reporter.flush(0.05)
     assert not reporter.close(0.05)
     assert reporter.dropped == 1
-    assert "1 events were not delivered before the end" in caplog.text
+    assert "not delivered before the end: 1 event" in caplog.text
 
 
 @pytest.mark.parametrize(

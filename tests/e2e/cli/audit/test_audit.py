@@ -108,6 +108,13 @@ def test_explain_takes_the_name_that_prove_and_label_take(trail):
     assert "no interaction 'other/b' is stored" in trail.run("explain", "other/b").stderr
 
 
+def test_explain_without_a_name_lists_the_newest_answers_of_an_app(trail):
+    listed = trail.json("explain", "--app", "support-bot")
+    assert {"support-bot/b", "support-bot/a"} <= {f"{one['app']}/{one['id']}" for one in listed}
+    assert "support-bot/b" in trail.run("explain").stdout
+    assert "in app 'other'" in trail.run("explain", "--app", "other").stdout
+
+
 @pytest.mark.parametrize("disclose", [(), ("--disclose",)])
 def test_a_row_that_was_changed_is_said_where_its_leaf_is_proved(trail, rows, tmp_path, disclose):
     rows("UPDATE interaction SET answer = 'We never said that.' WHERE id = 'b'")

@@ -201,8 +201,14 @@ def test_what_keeps_people_from_being_told_is_said():
 def test_a_rule_that_waits_for_its_baseline_is_not_called_normal():
     rule = {"rule": "negative-rate", "stale_since": None, "error": None, "held": 2, "evaluated_at": at(2)}
     assert list(troubles([rule, {**rule, "rule": "learnt", "held": 0}], [], [], now=at(3))) == [
-        "negative-rate: not judged until the usual level is known (a day and 200 answers): 2 alerts"
+        "negative-rate: not judged until the usual level is known (a day and 200 answers), for 2 combinations of labels"
     ]
+
+
+def test_a_rule_that_is_no_longer_evaluated_is_not_told_as_one_in_force():
+    old = {"rule": "negative-rate", "stale_since": None, "error": None, "held": 2, "evaluated_at": at(2)}
+    new = {**old, "rule": "mine", "held": 0, "evaluated_at": at(12)}
+    assert list(troubles([old, new], [], [], now=at(12))) == []
 
 
 def test_each_rule_says_what_its_pages_rest_on():
@@ -217,7 +223,7 @@ def test_a_list_of_the_past_says_so():
     rule = {"rule": "negative-rate", "stale_since": None, "error": None, "error_since": None, "evaluated_at": at(2)}
     assert list(troubles([rule], [], [], now=at(8), problem="the rules file is wrong: …")) == [
         "the rules file is wrong: …",
-        "no process has evaluated the rules since 2025-11-21 12:02 UTC: start `monitor run`",
+        "no process has evaluated the rules since 2025-11-21 12:02 UTC: start `monitor run` or `monitor collect`",
     ]
 
 

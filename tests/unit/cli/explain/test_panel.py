@@ -35,6 +35,16 @@ def test_the_verdict_its_figures_and_the_texts_are_there():
         assert part in text
 
 
+def test_what_the_user_said_is_there():
+    said = {"thumb": "down", "comment": "I asked about boxes.\x1b[2J", "given_at": NOON}
+    console = Console(file=io.StringIO(), width=200, color_system=None)
+    console.print(explanation(ROW, feedback=said))
+    text = console.file.getvalue()
+    assert "thumb down: I asked about boxes." in flat(text)
+    assert "\x1b" not in text
+    assert "thumb" not in shown()
+
+
 def test_probabilities_are_marked_where_they_are_not_calibrated_for_the_app():
     assert "uncalibrated for this app" in shown()
     assert "uncalibrated" not in shown(uncalibrated=False)

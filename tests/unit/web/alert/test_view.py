@@ -53,6 +53,7 @@ def test_every_state_has_a_word_and_can_be_told(state):
         ("rate of missing_fact", {"reason": ["missing_fact"]}),
         ("mean of sda", {}),
         ("lag", {}),
+        ("unscored_rate", {"unscored": ["any"]}),
     ],
 )
 def test_the_answers_that_it_is_about(signal, asked):
