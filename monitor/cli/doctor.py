@@ -17,7 +17,7 @@ from monitor.core.text.credentials import without_credentials
 
 def doctor(*, as_json: AsJson = False) -> None:
     """Check the database, models, profile, rules and receivers, and say how to fix what fails."""
-    from monitor.app.doctor import examine
+    from monitor.app.doctor.examine import examine
 
     with opened(migrated=False) as application:
         findings = list(examine(application))

@@ -57,6 +57,7 @@ class Delivery:
         self._events = self._bytes = 0  # queued, or being sent
         self._thread: Thread | None = None
         self._nudge = Event()  # somebody waits: send what there is
+        self._waiting = 0  # how many wait; the end of the process never stops waiting
         self._ended = Event()  # no more events come
         self._given_up = False  # and nobody waits for those that are left
         self.sent = self.dropped = 0
@@ -86,19 +87,18 @@ class Delivery:
         self._queue.put(_Queued(event, needed))
         return True
 
-    def drop(self, why: str) -> None:
+    def drop(self, error: Exception) -> None:
         """Counts an event that could not be queued, and says why in the log, once in a while."""
         with self._lock:
             self.dropped += 1
-        self._say(logging.WARNING, "an event could not be recorded: %s", why)
+        self._say(logging.WARNING, "an event could not be recorded: %s", in_words(error))
 
     def flush(self, timeout: float) -> bool:
         """Waits until everything queued so far is sent or dropped; returns whether that was so within `timeout`."""
         if self._thread is None:
             return True
         passed = Event()
-        self._queue.put(passed)
-        self._nudge.set()
+        self._hurry(passed)
         return passed.wait(timeout)
 
     def close(self, timeout: float) -> bool:
@@ -108,8 +108,7 @@ class Delivery:
             self._ended.set()
         if thread is None or not first:
             return True
-        self._queue.put(None)
-        self._nudge.set()
+        self._hurry(None)
         thread.join(timeout)
         with self._lock:
             left = self._events
@@ -118,6 +117,13 @@ class Delivery:
         if left:
             self._say(logging.WARNING, "not delivered before the end: %d event%s", left, "s" * (left != 1))
         return not left
+
+    def _hurry(self, mark: Event | None) -> None:
+        """Has everything before `mark` sent without a pause for more."""
+        with self._lock:
+            self._waiting += 1
+        self._queue.put(mark)
+        self._nudge.set()
 
     def _start(self) -> None:
         self._thread = Thread(target=self._run, name="monitor-client", daemon=True)
@@ -141,7 +147,7 @@ class Delivery:
             try:
                 self._deliver(sender, events)
             except Exception as error:
-                self._refuse(len(events), f"{error!r}")
+                self._refuse(len(events), in_words(error))
             with self._lock:
                 self._events -= len(batch)
                 self._bytes -= sum(one.size for one in batch)
@@ -157,12 +163,14 @@ class Delivery:
         waiting: list[Event] = []
         held = 0
         item = self._queue.get()
-        if isinstance(item, _Queued) and self._events < MOST_EVENTS:
+        if isinstance(item, _Queued) and self._events < MOST_EVENTS and not self._waiting:
             self._nudge.wait(LINGER)  # rather than for each event: waking up this thread costs the chatbot's some time
         self._nudge.clear()
         while item is not None:
             if isinstance(item, Event):
                 waiting.append(item)
+                with self._lock:
+                    self._waiting -= 1
                 break
             batch.append(item)
             held += item.size
@@ -179,8 +187,8 @@ class Delivery:
         for one in batch:
             try:
                 events.append(Encoded(str(one.event.get("id") or one.event["feedback"][0]["id"]), encoded(one.event)))
-            except Exception as error:
-                self._refuse(1, f"it cannot be written as JSON: {error!r}")
+            except BaseException as error:  # the chatbot's own objects run here, and must not end the thread
+                self._refuse(1, f"it cannot be written as JSON: {in_words(error)}")
         return events
 
     def _deliver(self, sender: Sender, events: list[Encoded]) -> None:
@@ -247,6 +255,14 @@ class Delivery:
         with suppress(Exception):
             log.log(level, line, *values)
         return True
+
+
+def in_words(error: BaseException) -> str:
+    """The error's kind and words; the kind alone if it comes from the chatbot and cannot say more."""
+    try:
+        return repr(error)
+    except Exception:
+        return type(error).__name__
 
 
 _LIVING: WeakSet[Delivery] = WeakSet()

@@ -17,7 +17,10 @@ _TOKENS = ("input", "output", "prompt_tokens", "completion_tokens", "input_token
 _LISTS = ("retrieved_documents", "supporting_documents")
 _TURN = frozenset({"question", "retrieved_documents", "answer"})  # of an unscored turn, what is unknown is null
 _OVERHEAD = 512  # bytes for names, id and time of an event
-_MOST_LEVELS = 30
+_ENTRY = 100  # bytes for a mapping or an object without its values
+_LEVELS = 2  # a node, and its metadata
+_SMALL = frozenset({int, float, bool})
+_MOST_LEVELS, _MOST_VALUES = 30, 100_000
 
 
 def taken(documents: Iterable[Any] | str) -> list[Any]:
@@ -70,27 +73,31 @@ def tokens(usage: Any) -> dict[str, int] | None:
 
 def size(event: Mapping[str, Any]) -> int:
     """About how many bytes of memory the event holds; the work does not grow with the length of its texts."""
-    total = _OVERHEAD + sum(map(getsizeof, event.values()))
+    total = _OVERHEAD + _held(event)
     for name in _LISTS:
-        if listed := event.get(name):
-            total += sum(map(_size, listed))
+        for document in event.get(name) or ():
+            total += _held(document)
     return total
 
 
-def _size(document: Any) -> int:
-    """Of a mapping or an object, with its metadata and the node that it may be around."""
-    if type(document) is str:
-        return getsizeof(document)
-    fields = document if type(document) is dict else getattr(document, "__dict__", None)
-    if not fields:
-        return _OVERHEAD
-    total = sum(map(getsizeof, fields.values()))
-    for name in _METADATA:
-        if type(inner := fields.get(name)) is dict:
-            total += sum(map(getsizeof, inner.values()))
-    node = fields.get("node")
-    inside = {} if node is None else getattr(node, "__dict__", {})
-    return total + sum(map(getsizeof, inside.values()))
+def _held(given: Any, level: int = 0) -> int:
+    """Of a text, or of the values of a mapping or an object, down to its metadata and the node that it may be around.
+
+    The chatbot waits for this, so it is written to be quick: `getsizeof` takes longer than `len`.
+    """
+    if type(given) is str:
+        return len(given) if given.isascii() else getsizeof(given)
+    fields = given if type(given) is dict else getattr(given, "__dict__", None)
+    if fields is None:
+        return getsizeof(given)
+    total = _ENTRY
+    for value in fields.values():
+        kind = type(value)
+        if kind is str:
+            total += len(value) if value.isascii() else getsizeof(value)
+        elif value is not None and kind not in _SMALL:
+            total += _held(value, level + 1) if level < _LEVELS else getsizeof(value)
+    return total
 
 
 def encoded(event: dict[str, Any]) -> bytes:
@@ -124,11 +131,32 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def _finite(value: Any, level: int = 0) -> Any:
-    if level > _MOST_LEVELS:
-        return None
-    if isinstance(value, Mapping):
-        return {str(name): _finite(inner, level + 1) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(inner, level + 1) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _finite(value: Any) -> Any:
+    """`value` with names that are texts and with null for figures that JSON does not know, and for circles.
+
+    Raises:
+        ValueError: it has too many values, such as things that all name each other.
+    """
+    left = _MOST_VALUES
+    around: list[int] = []
+
+    def written(value: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise ValueError(f"more than {_MOST_VALUES} values")
+        if isinstance(value, float) and not math.isfinite(value):
+            return None
+        if not isinstance(value, Mapping | list | tuple):
+            return value
+        if id(value) in around or len(around) == _MOST_LEVELS:
+            return None
+        around.append(id(value))
+        if isinstance(value, Mapping):
+            plain: Any = {str(name): written(inner) for name, inner in value.items()}
+        else:
+            plain = [written(inner) for inner in value]
+        around.pop()
+        return plain
+
+    return written(value)

@@ -10,11 +10,10 @@ import functools
 import inspect
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, TypeAlias, TypeVar, overload
 
-from monitor.client.delivery import log
 from monitor.client.extract import SUPPORT, Extractor, answer_of, documents_of, found_in, question_of
 from monitor.client.reporter import Reporter
 
@@ -222,7 +221,8 @@ class _Call:
         try:
             yield
         finally:
-            _CURRENT.reset(token)
+            with suppress(ValueError):  # a coroutine may be closed in another context than it ran in
+                _CURRENT.reset(token)
 
     def returned(self, result: Any) -> None:
         self._record(result, failed=False)
@@ -252,5 +252,4 @@ class _Call:
                 record["answer"] = None
             self._reporter.record(**record)
         except Exception as error:
-            log.debug("an observed call could not be recorded", exc_info=error)
-            self._reporter.drop(repr(error))
+            self._reporter.drop(error)

@@ -109,7 +109,7 @@ class Reporter:
                 event["unscored"] = "no_retrieval"
             self._delivery.put(event)
         except Exception as error:
-            self._delivery.drop(repr(error))
+            self._delivery.drop(error)
         return key
 
     def feedback(self, id: str, *, thumbs: Literal["up", "down"], comment: str | None = None) -> None:
@@ -122,12 +122,12 @@ class Reporter:
             event = {"feedback": [said], "occurred_at": time.time(), **self._always}
             self._delivery.put(event)
         except Exception as error:
-            self._delivery.drop(repr(error))
+            self._delivery.drop(error)
 
-    def drop(self, why: str) -> None:
+    def drop(self, error: Exception) -> None:
         """Counts an answer that could not be recorded, and says why in the log, once in a while."""
         if self._delivery is not None:
-            self._delivery.drop(why)
+            self._delivery.drop(error)
 
     @property
     def dropped(self) -> int:

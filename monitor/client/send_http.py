@@ -39,13 +39,19 @@ class _NoRedirect(HTTPRedirectHandler):
 
 
 class HttpSender:
-    """Sends to `url`, with `/v1/interactions` added if it names no path. Proxies are as in the environment."""
+    """Sends to `url`, with `/v1/interactions` added if it names no path. Proxies are as in the environment.
+
+    Raises:
+        ValueError: the token cannot stand in a header.
+    """
 
     def __init__(self, url: str, *, token: str | None, timeout: float) -> None:
         host, _, path = url.partition("://")[2].partition("/")
         self._url = url if path else f"{url.partition('://')[0]}://{host}{PATH}"
         self._headers = {"Content-Type": "application/json", "User-Agent": "monitor-client"}
-        if token:
+        if token and (token := token.strip()):
+            if not (token.isascii() and token.isprintable()):  # or else each error would repeat it
+                raise ValueError("the token holds a character that no token may hold, such as a line break")
             self._headers["Authorization"] = f"Bearer {token}"
         self._timeout = timeout
         self._opener = build_opener(_NoRedirect)

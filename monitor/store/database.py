@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -26,6 +27,14 @@ _PASSING = (
 _BOUNDS = text("SET LOCAL statement_timeout = '10s'; SET LOCAL lock_timeout = '5s'")
 # Keepalives of this session only; those of the operating system wait two hours. Without effect on a Unix socket.
 _SIGNS_OF_LIFE = text("SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3")
+# A lock or a network that does not come back becomes `Retriable`, so that a stop is noticed in the meantime. The server
+# ends a transaction whose process was stopped or cut off, because others wait for the rows that it holds.
+WRITER_PATIENCE: dict[str, Any] = {
+    "connect_timeout": 10,
+    "tcp_user_timeout": 30_000,
+    "options": "-c timezone=UTC -c lock_timeout=10s -c statement_timeout=20s"
+    " -c idle_in_transaction_session_timeout=10s",
+}
 
 
 def plain_url(url: str) -> str:

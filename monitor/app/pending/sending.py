@@ -10,7 +10,7 @@ from threading import Event
 
 from typing_extensions import override
 
-from monitor.app.export.destination import Destination, Refused
+from monitor.app.export.destination import Destination, Refusal, Refused
 from monitor.app.pending.queue import LEASE, Queue, Worker
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.model import Work
@@ -52,8 +52,6 @@ class SendingWorker(Worker):
             self._send(claims)
         except (Retriable, Fatal) as error:
             self._pause(error)
-        except Exception as error:  # noqa: BLE001  any error is recorded with the claim, and does not hold up others
-            self.queue.put_back(self._open, error)
         else:
             self._failures, self._paused_until = 0, None
         self._open = []
@@ -66,26 +64,43 @@ class SendingWorker(Worker):
         self.destination.close()
 
     def _send(self, batch: Sequence[VerdictToSend]) -> None:
-        """Sends a batch; one of which something is refused is halved, until what is refused is alone."""
+        """Sends a batch; one of which something is refused, or cannot be written, is halved until that is alone."""
         if self._closed.is_set():
             return
+        problem: Exception | None = None
+        refusals: dict[int, Refusal] = {}
         try:
             refusals = {refusal.place: refusal for refusal in self.destination.send(batch)}
         except Refused as error:
-            if len(batch) == 1:
-                self._give_up(batch[0], str(error))
-                return
-            half = len(batch) // 2
-            self._send(batch[:half])
-            self._send(batch[half:])
+            problem = error
+        except (Retriable, Fatal):
+            raise
+        except Exception as error:  # noqa: BLE001  any error is recorded with the claim, and does not hold up others
+            problem = error
+        if problem is not None:
+            self._alone(batch, problem)
             return
         self._settle([v for place, v in enumerate(batch) if place not in refusals])
         for place, refusal in refusals.items():
             if refusal.later:
-                self.queue.put_back([batch[place]], refusal.why)
-                self._open.remove(batch[place])
+                self._put_back(batch[place], refusal.why)
             else:
                 self._give_up(batch[place], refusal.why)
+
+    def _alone(self, batch: Sequence[VerdictToSend], problem: Exception) -> None:
+        """Sends the halves of a batch that cannot be sent whole; ends the claim of a single verdict."""
+        if len(batch) > 1:
+            half = len(batch) // 2
+            self._send(batch[:half])
+            self._send(batch[half:])
+        elif isinstance(problem, Refused):
+            self._give_up(batch[0], str(problem))
+        else:
+            self._put_back(batch[0], problem)
+
+    def _put_back(self, verdict: VerdictToSend, error: Exception | str) -> None:
+        self.queue.put_back([verdict], error)
+        self._open.remove(verdict)
 
     def _settle(self, sent: Sequence[VerdictToSend]) -> None:
         self.verdicts.sent(sent, self.queue.now())

@@ -11,7 +11,7 @@ from monitor.core.settings.load import Settings
 
 if TYPE_CHECKING:
     from monitor.app.export.destination import Destination
-    from monitor.store.interaction.writer import Sends
+    from monitor.store.interaction.follow_ups import Sends
 
 _TRACED = {Work.SEND_PHOENIX, Work.SEND_LANGFUSE}  # know answers by their trace only
 _HASHED = 2**64

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from monitor.assess.judge.judge import Judge
     from monitor.assess.llm.batches import BatchEndpoint
     from monitor.assess.llm.client import ChatModel
-    from monitor.store.interaction.writer import FollowUps
+    from monitor.store.interaction.follow_ups import FollowUps
     from monitor.store.pending.budget import Limit
 
 

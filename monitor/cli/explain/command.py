@@ -87,7 +87,7 @@ def _list_newest(app: str | None, *, as_json: bool) -> None:
     """Prints the newest assessed answers of the last four weeks, with the names that `explain` takes."""
     from monitor.cli.explain.newest import newest_lines
     from monitor.store.interaction.filters import Filters
-    from monitor.store.interaction.list import InteractionList
+    from monitor.store.interaction.listing.list import InteractionList
 
     with opened() as application:
         now = application.now()

@@ -18,7 +18,7 @@ from typing_extensions import override
 from monitor.core.errors import Retriable
 from monitor.core.model import Json
 from monitor.ingest.json_path import at_path
-from monitor.ingest.lookup.lookup import DocumentLookup
+from monitor.ingest.lookup.lookup import DocumentLookup, FoundTexts
 
 _LOOKS_EVERY = 2.0  # seconds between looks at whether the file has changed
 _SHARE = 10  # a file that changes all the time is being read for at most a tenth of it
@@ -46,13 +46,17 @@ class FileLookup(DocumentLookup):
 
     @override
     def texts(self, app: str, ids: Sequence[str]) -> Mapping[str, str]:
+        found = FoundTexts(self.describe())
         with self._lock:
             try:
                 self._refresh()
-                return {key: text for key in ids if (text := self._text(key)) is not None}
+                for key in ids:
+                    if (text := self._text(key)) is not None and not found.add(key, text):
+                        break
             except OSError as error:
                 self._look_at, self._version = float("-inf"), None
                 raise Retriable(f"{self._path}: {error.strerror}") from None
+        return found.by_id
 
     @override
     def describe(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from time import monotonic
@@ -21,13 +21,14 @@ from monitor.core.errors import Retriable, WrongSettings
 from monitor.core.model import Json
 from monitor.core.retry import retry_after
 from monitor.ingest.json_path import at_path
-from monitor.ingest.lookup.lookup import MAX_TEXTS_BYTES, DocumentLookup
+from monitor.ingest.lookup.lookup import MAX_TEXTS_BYTES, DocumentLookup, FoundTexts
 
 log = logging.getLogger(__name__)
 ID = "{id}"
 _CONNECTIONS = 8
 _LARGEST_TEXT = 4 * 2**20  # bytes of the answer to one GET
 _AT_ONCE = 200  # ids of one POST
+_GETS_AT_ONCE = 2 * _CONNECTIONS  # whose answers are in memory together
 # The server does not know the document, or does not take its id. Ids come from outside: one that the server refuses
 # must not pass for an outage, for which the turns of everybody else would wait.
 _MISSING = {
@@ -85,14 +86,11 @@ class HttpLookup(DocumentLookup):
 
     @override
     def texts(self, app: str, ids: Sequence[str]) -> Mapping[str, str]:
-        if ID not in self._url:
-            found: dict[str, str] = {}
-            for start in range(0, len(ids), _AT_ONCE):
-                found.update(self._posted(ids[start : start + _AT_ONCE]))
-            return found
-        # "." and ".." would name another place of the server, escaped or not
-        safe = [key for key in ids if key.strip(".")]
-        return {key: text for key, text in zip(safe, self._pool.map(self._got, safe), strict=True) if text is not None}
+        found = FoundTexts(self._name)
+        for key, text in self._posted_for(ids) if ID not in self._url else self._got_each(ids):
+            if not found.add(key, text):
+                break
+        return found.by_id
 
     @override
     def describe(self) -> str:
@@ -102,6 +100,19 @@ class HttpLookup(DocumentLookup):
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)
         self._client.close()
+
+    def _got_each(self, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
+        # "." and ".." would name another place of the server, escaped or not
+        safe = [key for key in ids if key.strip(".")]
+        for start in range(0, len(safe), _GETS_AT_ONCE):
+            some = safe[start : start + _GETS_AT_ONCE]
+            for key, text in zip(some, list(self._pool.map(self._got, some)), strict=True):
+                if text is not None:
+                    yield key, text
+
+    def _posted_for(self, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
+        for start in range(0, len(ids), _AT_ONCE):
+            yield from self._posted(ids[start : start + _AT_ONCE]).items()
 
     def _got(self, key: str) -> str | None:
         answer = self._answer("GET", self._url.replace(ID, quote(key, safe="")), None, _LARGEST_TEXT)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from typing_extensions import override
 
+log = logging.getLogger(__name__)
 MAX_TEXTS_BYTES = 64 * 2**20  # of one call; a source that gives more is cut off
 
 
@@ -25,6 +27,24 @@ class DocumentLookup(Protocol):
 
     def close(self) -> None:
         """Releases all resources; may be called twice."""
+
+
+class FoundTexts:
+    """Collects the texts of one call, by id, up to `MAX_TEXTS_BYTES`; `source` names who gives them in the log."""
+
+    def __init__(self, source: str) -> None:
+        self.by_id: dict[str, str] = {}
+        self._source = source
+        self._room = MAX_TEXTS_BYTES
+
+    def add(self, key: str, text: str) -> bool:
+        """Keeps a text, if there is room; returns whether there was."""
+        self._room -= len(text)
+        if self._room < 0:
+            log.warning("document look-up: %s: texts are too long to be read", self._source)
+            return False
+        self.by_id[key] = text
+        return True
 
 
 class LookupByApp(DocumentLookup):

@@ -35,7 +35,7 @@ def _to_find(turn: Turn) -> Iterator[str]:
     if turn.unscored in _ABOUT_TEXTS:
         for document in turn.documents or ():
             if document.text is None and document.id:
-                yield document.id
+                yield storable(document.id)  # JSON within an attribute may hold what no source can be asked for
 
 
 def _resolved(turn: Turn, texts: Mapping[str, str]) -> Turn:
@@ -53,5 +53,5 @@ def _resolved(turn: Turn, texts: Mapping[str, str]) -> Turn:
 def _with_text(document: TurnDocument, texts: Mapping[str, str]) -> TurnDocument:
     if document.text is not None:
         return document
-    text = texts.get(document.id) if document.id else None
+    text = texts.get(storable(document.id)) if document.id else None
     return replace(document, text=document.in_prompt if text is None else storable(text))

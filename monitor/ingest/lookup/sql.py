@@ -12,7 +12,7 @@ from sqlalchemy.exc import ArgumentError, DataError, SQLAlchemyError
 from typing_extensions import override
 
 from monitor.core.errors import Retriable, WrongSettings
-from monitor.ingest.lookup.lookup import MAX_TEXTS_BYTES, DocumentLookup
+from monitor.ingest.lookup.lookup import DocumentLookup, FoundTexts
 from monitor.privacy.masking import redact
 
 log = logging.getLogger(__name__)
@@ -39,8 +39,7 @@ class SqlLookup(DocumentLookup):
 
     @override
     def texts(self, app: str, ids: Sequence[str]) -> Mapping[str, str]:
-        found: dict[str, str] = {}
-        size = 0
+        found = FoundTexts(self._database)
         try:
             with self._engine.connect() as connection:
                 for start in range(0, len(ids), _AT_ONCE):
@@ -49,17 +48,13 @@ class SqlLookup(DocumentLookup):
                     if len(rows.keys()) != len(("id", "text")):
                         raise Retriable(f"{self._database}: the query must give two columns, id and text")
                     for key, value in rows:
-                        if str(key) in wanted and isinstance(value, str):
-                            size += len(value)
-                            if size > MAX_TEXTS_BYTES:
-                                log.warning("document look-up: %s: texts are too long to be read", self._database)
-                                return found
-                            found[str(key)] = value
+                        if str(key) in wanted and isinstance(value, str) and not found.add(str(key), value):
+                            return found.by_id
         except DataError as error:  # an id that the query does not take, which comes from outside, is no outage
             log.warning("document look-up: %s: %s", self._database, _words(error))
         except SQLAlchemyError as error:
             raise Retriable(f"{self._database}: {_words(error)}") from None
-        return found
+        return found.by_id
 
     @override
     def describe(self) -> str:

@@ -27,7 +27,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from monitor.core.model import Reason, Unscored, Verdict
 from monitor.store.database import retriable
-from monitor.store.interaction.search import Terms
+from monitor.store.interaction.listing.search import Terms
 from monitor.store.tables.interactions import SUSPICIOUS, assessment, interaction
 from monitor.store.tables.review import review
 

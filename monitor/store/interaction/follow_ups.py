@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from monitor.core.model import Interaction, Work
+from monitor.core.model import Assessment, Interaction, Work
 
 if TYPE_CHECKING:
     import psycopg
+
+FollowUps: TypeAlias = Callable[[Assessment], Iterable[Work]]  # the work to queue for a new assessment
+Sends: TypeAlias = Callable[[Interaction], Iterable[Work]]  # where its verdict is to be sent
 
 _ENQUEUE = """
     INSERT INTO pending (kind, app, interaction_id, occurred_at, group_id, queued_at, not_before)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Any, TypeAlias
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -21,9 +20,9 @@ from monitor.store.audit_queue import Entry, EntrySource, Kind
 from monitor.store.audit_rows import Key, part_of, queued_record, queued_records, stored_row
 from monitor.store.collect.keep import collect
 from monitor.store.collect.limits import DEFAULT_LIMITS, TraceLimits
-from monitor.store.database import copy_rows, end_halted, plain_url, retriable
+from monitor.store.database import WRITER_PATIENCE, copy_rows, end_halted, plain_url, retriable
 from monitor.store.interaction.feedback import keep_feedback
-from monitor.store.interaction.follow_ups import enqueue, enqueue_to_send
+from monitor.store.interaction.follow_ups import FollowUps, Sends, enqueue, enqueue_to_send
 from monitor.store.interaction.new_interactions import keep_new, others
 from monitor.store.interaction.partitions import Partitions
 from monitor.store.interaction.rescore import add_assessments
@@ -35,18 +34,7 @@ from monitor.store.ledger.dead import bury, place
 from monitor.store.ledger.offsets import advance, count, reached
 from monitor.store.ledger.positions import statements
 
-# A lock or a network that does not come back becomes `Retriable`, so that a stop is noticed in the meantime. The server
-# ends a transaction whose process was stopped or cut off, because others wait for the rows that it holds.
-_PATIENCE: dict[str, Any] = {
-    "connect_timeout": 10,
-    "tcp_user_timeout": 30_000,
-    "options": "-c timezone=UTC -c lock_timeout=10s -c statement_timeout=20s"
-    " -c idle_in_transaction_session_timeout=10s",
-}
 GROUP = "monitor"  # the group of offsets that do not belong to a consumer group of Kafka
-
-FollowUps: TypeAlias = Callable[[Assessment], Iterable[Work]]  # the work to queue for a new assessment
-Sends: TypeAlias = Callable[[Interaction], Iterable[Work]]  # where its verdict is to be sent
 
 
 class Writer(Store):
@@ -145,7 +133,7 @@ class Writer(Store):
 
     def _connected(self) -> psycopg.Connection:
         if self._connection is None or self._connection.closed:
-            connection = psycopg.connect(self._url, **_PATIENCE)
+            connection = psycopg.connect(self._url, **WRITER_PATIENCE)
             try:
                 with connection.transaction():
                     prepare(connection)
@@ -226,7 +214,12 @@ class Writer(Store):
         both.sort(key=lambda pair: key(pair[0]))
         rows = self._add(connection, [a for a, _ in both])
         entries = (
-            Entry(Kind.INTERACTION, *key(a), a.profile_hash, f"{one.record}\n{_record(row, one.secret)}")
+            Entry(
+                Kind.INTERACTION,
+                *key(a),
+                a.profile_hash,
+                f"{one.record}\n{queued_record(Kind.ASSESSMENT, row, one.secret)}",
+            )
             for (a, one), row in zip(both, rows, strict=True)
         )
         self._entries.queue(connection, entries, self._now())
@@ -304,7 +297,3 @@ class Writer(Store):
         entries = (Entry(Kind.INTERACTION, one.interaction.app, one.interaction.id, "", one.record) for one in new)
         self._entries.queue(connection, entries, self._now())
         return [one.interaction for one in new]
-
-
-def _record(row: Row, secret: bytes) -> str:
-    return queued_record(Kind.ASSESSMENT, row, secret)

@@ -14,7 +14,7 @@ from monitor.privacy.masking import redact, redact_head
 from monitor.store.interaction.context import InteractionContext
 from monitor.store.interaction.feedback import feedback_on
 from monitor.store.interaction.filters import Filters, ListedInteraction
-from monitor.store.interaction.list import InteractionList
+from monitor.store.interaction.listing.list import InteractionList
 from monitor.store.interaction.turns.unscored_list import unscored_turns
 from monitor.store.review.labels import newest_labels
 from monitor.web.base.access import Identity, Permission

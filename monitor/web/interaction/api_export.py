@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 
 from monitor.app.wiring.application import Application
 from monitor.store.interaction.filters import Filters
-from monitor.store.interaction.list import InteractionList
+from monitor.store.interaction.listing.list import InteractionList
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.disclosure import record_export
 from monitor.web.base.guard import Needs

@@ -16,7 +16,7 @@ from monitor.core.reason_words import REASON_WORDS, UNSCORED_ADVICE, UNSCORED_OF
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong
 from monitor.store.interaction.filters import InteractionPage, ListedInteraction
-from monitor.store.interaction.list import COUNTED, READ, InteractionList
+from monitor.store.interaction.listing.list import COUNTED, READ, InteractionList
 from monitor.store.interaction.turns.unscored_counts import unscored_shares
 from monitor.store.interaction.turns.unscored_list import UnscoredPage, unscored_page
 from monitor.web.base.access import Identity, Permission

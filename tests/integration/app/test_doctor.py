@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 from sqlalchemy import Engine
 
-from monitor.app.doctor import _turns
+from monitor.app.doctor.stored import check_turns
 from monitor.core.errors import Fatal
 from monitor.core.model import Unscored
 from monitor.core.reason_words import UNSCORED_ADVICE
@@ -41,18 +41,18 @@ def stored(writer, reason, number, *, app="shop", minute=-5):
 
 
 def test_an_hour_without_turns_is_well(installation):
-    assert _turns(installation).startswith("none in the hour up to ")
+    assert check_turns(installation).startswith("none in the hour up to ")
 
 
 def test_turns_without_texts_are_told_with_what_to_switch_on(writer, installation):
     writer.write(a_batch(*(an_assessment(id=str(n), app="shop", occurred_at=at(-3)) for n in range(5))))
     stored(writer, Unscored.NO_DOCUMENT_TEXT, 3)
     with pytest.raises(Fatal, match="38% of shop's 8 turns carry no document text") as raised:
-        _turns(installation)
+        check_turns(installation)
     assert UNSCORED_ADVICE[Unscored.NO_DOCUMENT_TEXT] in str(raised.value)
 
 
 def test_turns_that_need_no_scores_and_those_of_earlier_hours_are_no_fault(writer, installation):
     stored(writer, Unscored.NO_RETRIEVAL, 2)
     stored(writer, Unscored.CONTENT_NOT_CAPTURED, 2, app="old", minute=-90)
-    assert _turns(installation) == "in the last hour 100% of shop's 2 turns looked nothing up"
+    assert check_turns(installation) == "in the last hour 100% of shop's 2 turns looked nothing up"

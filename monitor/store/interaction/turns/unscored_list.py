@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select, tuple_
 from monitor.core.model import Unscored
 from monitor.store.database import limited_read, retriable
 from monitor.store.interaction.filters import Filters, PagePosition, interaction_conditions
-from monitor.store.interaction.search import terms
+from monitor.store.interaction.listing.search import terms
 from monitor.store.tables.interactions import interaction
 
 PAGE = 50

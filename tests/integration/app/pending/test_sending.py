@@ -162,6 +162,22 @@ def test_one_that_is_refused_for_good_is_given_up_alone_and_shown(bench):
     assert "refused" in row["last_error"]
 
 
+def test_one_that_cannot_be_written_holds_up_no_other(bench, monkeypatch):
+    send = bench.worker.destination.send
+
+    def failing(verdicts):
+        if any(verdict.interaction_id == "q-2" for verdict in verdicts):
+            raise ValueError("a reason of a later release")
+        return send(verdicts)
+
+    monkeypatch.setattr(bench.worker.destination, "send", failing)
+    bench.store("q-1", "q-2", "q-3")
+    bench.work()
+    assert set(bench.receiver.verdicts()) == {"q-1", "q-3"}
+    assert (bench.count().waiting, bench.count().failed) == (1, 1)
+    assert bench.count().last_error == "ValueError: a reason of a later release"
+
+
 def test_an_answer_that_is_lost_makes_no_duplicates(bench):
     bench.store("q-1", "q-2")
     bench.server.script.append(LOST)

@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 from kafka import KafkaConsumer
 
-from monitor.app.doctor import examine
+from monitor.app.doctor.examine import examine
 from monitor.app.export.topic import TopicDestination
 from monitor.app.pending.worker_process import makes_work
 from monitor.app.pending.workers import work_off

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from monitor.app.doctor import _lookup
+from monitor.app.doctor.services import check_lookup
 from monitor.app.wiring.lookup import document_lookup, sources
 from monitor.core.errors import Retriable, WrongSettings
 from monitor.core.settings.load import load_settings
@@ -29,7 +29,7 @@ def settings(monkeypatch):
 
 
 def checked(settings):
-    return _lookup(SimpleNamespace(settings=settings))
+    return check_lookup(SimpleNamespace(settings=settings))
 
 
 def test_without_a_source_there_is_no_look_up(settings):

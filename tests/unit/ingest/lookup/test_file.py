@@ -89,3 +89,9 @@ def test_the_index_takes_16_bytes_a_line(path, reading):
     lookup = reading()
     assert lookup.texts("shop", ["document-1999"]) == {"document-1999": "x" * 100}
     assert lookup._hashes.nbytes + lookup._offsets.nbytes == 16 * 2_000
+
+
+def test_texts_of_one_call_are_bounded(path, reading, monkeypatch):
+    monkeypatch.setattr("monitor.ingest.lookup.lookup.MAX_TEXTS_BYTES", 2)
+    write(path, *({"id": key, "text": key} for key in "abc"))
+    assert reading().texts("shop", ["a", "b", "c"]) == {"a": "a", "b": "b"}

@@ -119,6 +119,18 @@ def test_an_id_that_the_source_refuses_passes_for_no_outage(server, got, monkeyp
     assert got.texts("shop", ["kb-1"]) == {"kb-1": TEXTS["kb-1"]}
 
 
+def test_texts_of_one_call_are_bounded_however_many_there_are(server, got, lookup, monkeypatch, caplog):
+    monkeypatch.setattr(module, "_GETS_AT_ONCE", 2)
+    monkeypatch.setattr("monitor.ingest.lookup.lookup.MAX_TEXTS_BYTES", 2 * len(TEXTS["kb-1"]))
+    monkeypatch.setitem(TEXTS, "kb-2", TEXTS["kb-1"])
+    monkeypatch.setitem(TEXTS, "kb-3", TEXTS["kb-1"])
+    ids = ["kb-1", "kb-2", "kb-3", "none", "kb-4", "kb-5"]
+    assert list(got.texts("shop", ids)) == ["kb-1", "kb-2"]
+    assert len(server.requests) == 4
+    assert list(lookup("/find", items_path="documents").texts("shop", ids)) == ["kb-1", "kb-2"]
+    assert "too long" in caplog.text
+
+
 def test_a_failure_among_several_requests_is_said(server, got):
     server.script.append(Answer(status=500))
     with pytest.raises(Retriable, match="HTTP 500"):

@@ -81,6 +81,12 @@ def test_characters_that_postgres_refuses_are_replaced():
     assert one(turn(document("a")), Shelf(a="x\x00\ud800")) == (None, ["x\ufffd\ufffd"])
 
 
+def test_an_id_that_no_source_can_be_asked_for_is_mended_first():
+    shelf = Shelf(**{"a\ufffd": "A"})
+    assert one(turn(document("a\ud800")), shelf) == (None, ["A"])
+    assert shelf.calls == [("shop", ["a\ufffd"])]
+
+
 def test_a_look_up_that_is_down_is_said():
     class Down(Shelf):
         def texts(self, app, ids):

@@ -57,7 +57,7 @@ def test_a_query_that_fails_says_why(url, lookup, query, problem):
 
 
 def test_texts_beyond_the_limit_are_not_kept(url, lookup, monkeypatch):
-    monkeypatch.setattr("monitor.ingest.lookup.sql.MAX_TEXTS_BYTES", 100)
+    monkeypatch.setattr("monitor.ingest.lookup.lookup.MAX_TEXTS_BYTES", 100)
     found = lookup(url).texts("shop", [f"n{i}" for i in range(1_200)])
     assert 0 < sum(map(len, found.values())) <= 100
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.store.interaction.search import MOST_TERMS, terms
+from monitor.store.interaction.listing.search import MOST_TERMS, terms
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from monitor.assess.reference import ALPHA
 from monitor.core.model import Metrics, Reason, Refusal, RefusalKind, Verdict
 from monitor.review.label import Drawn, Label, Standing
 from monitor.store.database import TakesTooLong, limited_read
-from monitor.store.interaction import list as browse_module
 from monitor.store.interaction.filters import Filters, Labelled, MetricRange, PagePosition, RefusalCorrectness
-from monitor.store.interaction.list import InteractionList
+from monitor.store.interaction.listing import list as browse_module
+from monitor.store.interaction.listing.list import InteractionList
 from monitor.store.review.labels import Reviews
 from tests.factories.answers import NOON, PROBABLE, SOME_METRICS, a_batch, an_assessment, an_interaction, at
 

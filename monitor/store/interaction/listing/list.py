@@ -1,8 +1,8 @@
 """Lists interactions under their live assessment: newest first, filtered, a page at a time.
 
 However many rows there are, a page reads few of them: the rollups say which minutes hold answers of an app, model or
-verdict (`monitor.store.interaction.presence`), a covering index holds the other filtered columns of assessments, and a
-search for words reads a limited number of texts and says how far it came.
+verdict (`presence`), a covering index holds the other filtered columns of assessments, and a search for words reads a
+limited number of texts and says how far it came.
 """
 
 from __future__ import annotations
@@ -28,11 +28,9 @@ from sqlalchemy import (
     tuple_,
 )
 
-from monitor.core.model import Reason, Verdict
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong, limited_read
 from monitor.store.interaction.filters import (
-    USED,
     Filters,
     InteractionPage,
     ListedInteraction,
@@ -40,9 +38,10 @@ from monitor.store.interaction.filters import (
     assessment_conditions,
     interaction_conditions,
 )
-from monitor.store.interaction.presence import OccupiedSpans, RollupFilter, hours, pieces
-from monitor.store.interaction.search import Terms, terms
-from monitor.store.tables.interactions import METRICS, assessment, interaction
+from monitor.store.interaction.listing.presence import OccupiedSpans, RollupFilter, hours, pieces
+from monitor.store.interaction.listing.search import Terms, terms
+from monitor.store.interaction.listing.shown import listed, listed_row, same
+from monitor.store.tables.interactions import assessment, interaction
 from monitor.store.tables.review import review
 
 PAGE = 50
@@ -107,7 +106,7 @@ class InteractionList:
             return None
         conditions = [*assessment_conditions(filters), *_app_conditions(filters, assessment), _a.live]
         on_texts = interaction_conditions(filters, terms(""))
-        source: FromClause = assessment.join(interaction, _same(_a)) if on_texts else assessment
+        source: FromClause = assessment.join(interaction, same(_a)) if on_texts else assessment
         within = (_a.occurred_at >= max(filters.since, _FIRST), _a.occurred_at < min(filters.until, _LAST))
         rows = select(literal(1)).select_from(source).where(*within, *conditions, *on_texts).limit(most + 1).subquery()
         try:
@@ -194,7 +193,7 @@ def _search(connection: Connection, filters: Filters, searched: Terms, page: _St
         if through is not None:
             start, end = (start, through) if forward else (through, end)
     conditions += _behind(page, columns)
-    source: FromClause = by if by is interaction or not on_texts else assessment.join(interaction, _same(_a))
+    source: FromClause = by if by is interaction or not on_texts else assessment.join(interaction, same(_a))
     rows_of = select(*columns).select_from(source).where(*conditions)
     if spans is None:
         rows_of = rows_of.where(by.c.occurred_at >= start, by.c.occurred_at < end)
@@ -206,8 +205,8 @@ def _search(connection: Connection, filters: Filters, searched: Terms, page: _St
         of_span = _first(rows_of, columns, most + 1, forward=forward).lateral("of_span")
         found = (of_span.c.occurred_at, of_span.c.app, of_span.c.id)
         keys = _first(select(*found).select_from(span.join(of_span, true())), found, most + 1, forward=forward)
-    rows = connection.execute(_listed(keys.subquery("found"), forward=forward)).mappings()
-    return _Found(rows=[_row(row) for row in rows], through=through)
+    rows = connection.execute(listed(keys.subquery("found"), forward=forward)).mappings()
+    return _Found(rows=[listed_row(row) for row in rows], through=through)
 
 
 def _search_exact(connection: Connection, filters: Filters, searched: Terms, page: _Stretch) -> _Found:
@@ -222,8 +221,8 @@ def _search_exact(connection: Connection, filters: Filters, searched: Terms, pag
         same = and_(_a.app == hits.c.app, _a.id == hits.c.id, _a.occurred_at == hits.c.occurred_at, _a.live)
         query = query.select_from(hits.join(assessment, same)).where(*on_assessment)
     keys = _first(query.where(*_behind(page, columns)), columns, page.most + 1, forward=page.forward)
-    found = connection.execute(_listed(keys.subquery("found"), forward=page.forward)).mappings()
-    return _Found(rows=[_row(row) for row in found], through=None)
+    found = connection.execute(listed(keys.subquery("found"), forward=page.forward)).mappings()
+    return _Found(rows=[listed_row(row) for row in found], through=None)
 
 
 def _behind(page: _Stretch, columns: Sequence[ColumnElement[Any]]) -> list[ColumnElement[bool]]:
@@ -266,37 +265,6 @@ def _within(found: OccupiedSpans) -> Any:
         .table_valued("start", "end", name="span")
         .render_derived()
     )
-
-
-def _same(key: Any) -> ColumnElement[bool]:
-    return and_(_i.app == key.app, _i.id == key.id, _i.occurred_at == key.occurred_at)
-
-
-def _listed(keys: Any, *, forward: bool) -> Select[Any]:
-    """The columns shown of the rows found, each row looked up on its own."""
-    k = keys.c
-    texts = select(
-        *(_i[name] for name in ("environment", "model", "conversation_id", "question", "answer", *USED)),
-        _i.tags["topic"].astext.label("topic"),
-    ).where(_same(k))
-    names = (
-        *("verdict", "rule_verdict", "reasons", "refusal_kind", "refusal_correct", "p_grounded", "p_refusal"),
-        *("p_self_generated", "uncalibrated", *METRICS, "profile_name", "profile_hash", "rank", "reference"),
-    )
-    judged = (
-        select(*(_a[name] for name in names))
-        .where(_a.app == k.app, _a.id == k.id, _a.occurred_at == k.occurred_at, _a.live)
-        .limit(1)
-    )
-    i, a = texts.lateral("i"), judged.lateral("a")
-    order = [k[name].asc() if forward else k[name].desc() for name in ("occurred_at", "app", "id")]
-    return select(*k, *i.c, *a.c).select_from(keys.join(i, true()).join(a, true())).order_by(*order)
-
-
-def _row(row: Any) -> ListedInteraction:
-    found = dict(row)
-    known = {"verdict": Verdict(found["verdict"]), "rule_verdict": Verdict(found["rule_verdict"])}
-    return ListedInteraction(**{**found, **known, "reasons": tuple(map(Reason, found["reasons"]))})
 
 
 def _matches(row: ListedInteraction, searched: Terms) -> bool:

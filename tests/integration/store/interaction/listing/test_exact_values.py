@@ -11,7 +11,7 @@ import pytest
 from monitor.core.model import Verdict
 from monitor.privacy.tag_digest import tag_digest, tag_digests
 from monitor.store.interaction.filters import ExactValues, Filters, answers_with
-from monitor.store.interaction.list import InteractionList
+from monitor.store.interaction.listing.list import InteractionList
 from monitor.store.privacy.erasure import Erasure, ErasureTarget
 from tests.factories.answers import NOON, a_batch, an_assessment, at
 

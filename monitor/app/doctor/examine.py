@@ -1,0 +1,126 @@
+"""Runs the checks one after the other, and says how to mend what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from monitor.app.doctor.parts import (
+    check_database,
+    check_detector,
+    check_embedder,
+    check_migrations,
+    check_plugins,
+    check_prices,
+    check_profile,
+    check_references,
+    check_rules,
+    check_settings,
+)
+from monitor.app.doctor.services import check_export, check_kafka, check_language_models, check_lookup, check_receivers
+from monitor.app.doctor.stored import check_audit, check_turns
+from monitor.app.wiring.application import Application
+from monitor.core.errors import MonitorError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The result of one check. `mended_by` says what to do if `good` is False."""
+
+    check: str
+    good: bool
+    detail: str
+    mended_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Check:
+    name: str
+    run: Callable[[Application], str]
+    mended_by: str
+    needs: str | None = None
+
+
+def examine(application: Application) -> Iterator[Finding]:
+    """Runs every check in turn; a check that needs one that failed is skipped and says so.
+
+    Changes nothing, except that it starts the embedded database and builds the encoder's graph.
+    """
+    failed: set[str] = set()
+    for check in _CHECKS:
+        if check.needs in failed:
+            failed.add(check.name)
+            yield Finding(check=check.name, good=False, detail="not checked", mended_by=f"mend the {check.needs} first")
+            continue
+        try:
+            yield Finding(check=check.name, good=True, detail=check.run(application))
+        except MonitorError as error:
+            failed.add(check.name)
+            yield Finding(check=check.name, good=False, detail=str(error), mended_by=check.mended_by)
+
+
+_CHECKS = (
+    _Check(
+        name="settings", run=check_settings, mended_by="correct or unset them; `monitor settings` lists all settings"
+    ),
+    _Check(name="plugins", run=check_plugins, mended_by="update or uninstall the package; see docs/develop/extend.md"),
+    _Check(
+        name="database",
+        run=check_database,
+        mended_by="correct MONITOR_DATABASE_URL, or unset it to use the embedded database",
+    ),
+    _Check(name="migrations", run=check_migrations, mended_by="run `monitor migrate`", needs="database"),
+    _Check(
+        name="embedder",
+        run=check_embedder,
+        mended_by="check MONITOR_EMBEDDING__PROVIDER; see docs/operate/embedding.md",
+    ),
+    _Check(name="detector", run=check_detector, mended_by="see docs/quality/detector.md"),
+    _Check(
+        name="profile",
+        run=check_profile,
+        mended_by="set MONITOR_PROFILE to a profile for this embedder",
+        needs="embedder",
+    ),
+    _Check(
+        name="references",
+        run=check_references,
+        mended_by="run `monitor reference freeze --app APP` for each; `monitor reference list` says which",
+        needs="migrations",
+    ),
+    _Check(
+        name="kafka",
+        run=check_kafka,
+        mended_by="check the settings, see docs/operate/kafka.md; a missing topic may be created later",
+    ),
+    _Check(
+        name="prices",
+        run=check_prices,
+        mended_by="correct the file that MONITOR_PRICES names; see docs/operate/cost.md",
+    ),
+    _Check(name="document look-up", run=check_lookup, mended_by="see docs/operate/lookup.md"),
+    _Check(name="language models", run=check_language_models, mended_by="see docs/quality/language-models.md"),
+    _Check(name="receivers", run=check_receivers, mended_by="see docs/on-call/receivers.md"),
+    _Check(
+        name="verdicts out",
+        run=check_export,
+        mended_by="check MONITOR_EXPORT__…, see docs/operate/export.md; `monitor pending list` shows what waits",
+    ),
+    _Check(
+        name="alert rules",
+        run=check_rules,
+        mended_by="correct the file that MONITOR_RULES names, or save a version that can be used",
+    ),
+    _Check(
+        name="turns",
+        run=check_turns,
+        mended_by="see docs/start/traces.md; `monitor decode` shows what is read from a file of spans",
+        needs="migrations",
+    ),
+    _Check(
+        name="audit",
+        run=check_audit,
+        mended_by="do what it says; if rows only wait, start `monitor run`, or run `monitor audit seal`",
+        needs="migrations",
+    ),
+)
