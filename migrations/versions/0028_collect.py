@@ -30,6 +30,7 @@ def upgrade() -> None:
             parts integer NOT NULL,
             bytes bigint NOT NULL,
             event_digest bytea,
+            turn_app text,
             PRIMARY KEY (app, trace_id)
         )
     """)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from monitor.core.errors import MonitorError
@@ -51,7 +51,7 @@ class Assembler:
     def _made(self, trace: DueTrace, parts: RawParts) -> Iterator[Made]:
         """The event of a trace, or nothing if it is to be tried again."""
         try:
-            yield trace, self._event(trace, parts)
+            yield self._closing(trace, parts)
         except MonitorError as error:
             log.warning("trace %s: %s; trying again", trace.trace_id, error)
         except Exception:
@@ -59,17 +59,18 @@ class Assembler:
             if self._too_old(trace):
                 yield trace, None
 
-    def _event(self, trace: DueTrace, parts: RawParts) -> bytes | None:
+    def _closing(self, trace: DueTrace, parts: RawParts) -> Made:
+        """The trace with its event. A turn keeps the app of its first event, whatever a root that comes later says."""
         turn = self._turn(trace, parts)
         if isinstance(turn, NoTurn):
-            return None
-        app = trace.app or turn.service or self.app
+            return trace, None
+        app = trace.app or trace.turn_app or turn.service or self.app
         try:
             [turn] = self.resolve([(app, turn)])
         except MonitorError:
             if not self._too_old(trace):
                 raise
-        return native_event(turn, app=app)
+        return replace(trace, turn_app=app), native_event(turn, app=app)
 
     def _turn(self, trace: DueTrace, parts: RawParts) -> Turn | NoTurn:
         """The turn of a trace; a lone span that would be one is compared with the traces around it."""

@@ -26,7 +26,7 @@ _CLAIM = """
     )
     UPDATE trace SET due_at = clock_timestamp() + make_interval(secs => %s)
     FROM due WHERE trace.app = due.app AND trace.trace_id = due.trace_id
-    RETURNING trace.app, trace.trace_id, due_at, first_at, spans, parts, bytes, started, ended
+    RETURNING trace.app, trace.trace_id, due_at, first_at, spans, parts, bytes, started, ended, turn_app
 """
 _HASTEN = """
     UPDATE trace SET due_at = least(due_at, clock_timestamp()) WHERE (app, trace_id) IN (
@@ -53,15 +53,19 @@ _FINISHED = """
 """
 _CLOSE = """
     UPDATE trace SET due_at = NULL, event_digest = coalesce(done.digest, event_digest),
+        turn_app = coalesce(trace.turn_app, done.turn_app),
         purge_at = coalesce(purge_at, clock_timestamp() + make_interval(secs => %s))
-    FROM unnest(%s::text[], %s::text[], %s::bytea[]) AS done (app, trace_id, digest)
+    FROM unnest(%s::text[], %s::text[], %s::bytea[], %s::text[]) AS done (app, trace_id, digest, turn_app)
     WHERE trace.app = done.app AND trace.trace_id = done.trace_id
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueTrace:
-    """A claimed trace, as it was then; `lease` tells the claim from later ones."""
+    """A claimed trace, as it was then; `lease` tells the claim from later ones.
+
+    `turn_app` is the app of its turn, None before its first event.
+    """
 
     app: str
     trace_id: str
@@ -72,6 +76,7 @@ class DueTrace:
     bytes: int
     started: int
     ended: int
+    turn_app: str | None
 
     @property
     def key(self) -> TraceKey:
@@ -92,8 +97,9 @@ def claim(connection: psycopg.Connection, most: int) -> list[DueTrace]:
             bytes=length,
             started=started,
             ended=ended,
+            turn_app=turn_app,
         )
-        for app, trace_id, lease, first_at, spans, parts, length, started, ended in connection.execute(
+        for app, trace_id, lease, first_at, spans, parts, length, started, ended, turn_app in connection.execute(
             _CLAIM, (most, LEASE)
         )
     ]
@@ -154,9 +160,9 @@ def close(
         return 0
     events, closed = [], []
     for app, trace_id, digest in connection.execute(_FINISHED, _lists(claims)):
-        event = given[app, trace_id][1]
+        trace, event = given[app, trace_id]
         new = None if event is None else sha256(event).digest()
-        closed.append((app, trace_id, new))
+        closed.append((app, trace_id, new, None if event is None else trace.turn_app))
         if event is not None and new != digest:
             events.append(Event(event, revises=digest is not None))
     if not closed:

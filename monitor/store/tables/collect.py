@@ -30,6 +30,7 @@ trace = Table(
     Column("parts", Integer, nullable=False),  # spans and log records
     Column("bytes", BigInteger, nullable=False),  # of the parts that are kept; 0: they are gone
     Column("event_digest", LargeBinary),  # SHA-256 of the last event that was made of it; null: of none
+    Column("turn_app", Text),  # of the turn, by its first event; null: there was none
     Index("trace_due", "due_at", postgresql_where=text("due_at IS NOT NULL")),
     Index("trace_to_purge", "purge_at", postgresql_where=text("purge_at IS NOT NULL")),
     Index("trace_by_time", "app", "started", "ended", postgresql_where=text("spans > 1 AND bytes > 0")),

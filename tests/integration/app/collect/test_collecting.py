@@ -81,6 +81,16 @@ def test_the_app_is_that_of_the_service_where_no_token_says(application, rows):
     assert rows("SELECT app, id FROM interaction ORDER BY id") == [("kettles", A), ("default", B)]
 
 
+def test_a_turn_keeps_its_app_when_a_root_of_another_service_comes_later(application, rows):
+    root, *_ = reversed(a_turn(A, resource={"service.name": "gateway"}))
+    _, *others = reversed(a_turn(A, resource={"service.name": "kettles"}))
+    application.collecting.intake.spans(collected(*others))
+    stored(application, ("", A))
+    application.collecting.intake.spans(collected(root))
+    stored(application, ("", A))
+    assert rows("SELECT app, id FROM interaction") == [("kettles", A)]
+
+
 def test_one_process_reads_the_inbox_and_another_takes_over(application, rows):
     application.collecting.intake.spans(collected(*a_turn(A)))
     stop = Event()
