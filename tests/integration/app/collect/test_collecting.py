@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from dataclasses import replace
 from threading import Event
 
 from monitor.app.background.collecting import collecting, finish
@@ -82,9 +83,9 @@ def test_the_app_is_that_of_the_service_where_no_token_says(application, rows):
 
 
 def test_a_turn_keeps_its_app_when_a_root_of_another_service_comes_later(application, rows):
-    root, *_ = reversed(a_turn(A, resource={"service.name": "gateway"}))
-    _, *others = reversed(a_turn(A, resource={"service.name": "kettles"}))
-    application.collecting.intake.spans(collected(*others))
+    root, *others = reversed(a_turn(A, resource={"service.name": "gateway"}))
+    kettles = {"service.name": "kettles"}
+    application.collecting.intake.spans(collected(*(replace(span, resource=kettles) for span in others)))
     stored(application, ("", A))
     application.collecting.intake.spans(collected(root))
     stored(application, ("", A))
