@@ -147,6 +147,8 @@ class Step:
         if self.kind is Kind.MODEL and not any(named):
             told = [self.output, a.get("llm.invocation_parameters")]
             named = [v for one in told for key, v in walk(understood(one)) if key in {"model", "model_name"}]
+            asked = understood(self.input)
+            named += [asked.get("model")] if isinstance(asked, dict) else []
         return first_text(*[n.strip('"') for n in named if isinstance(n, str) and n != "unknown"])
 
     @cached_property

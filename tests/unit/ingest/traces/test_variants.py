@@ -47,6 +47,9 @@ def test_a_failed_call_names_the_model_that_was_asked() -> None:
         2, parent=1, failed=True, openinference__span__kind="LLM", llm__invocation_parameters='{"model": "m-9"}'
     )
     assert read(chain(input__value=QUESTION), call).model == "m-9"
+    asked = json.dumps({"model": "m-8", "messages": [{"role": "user", "content": QUESTION}]})
+    call = span(2, parent=1, failed=True, mlflow__spanType='"CHAT_MODEL"', mlflow__spanInputs=asked)
+    assert read(chain(), call).model == "m-8"
 
 
 def test_what_a_tool_gave_back_is_read_from_messages_that_python_shows() -> None:
