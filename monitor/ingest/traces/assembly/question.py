@@ -24,6 +24,9 @@ _HEAD = 60  # characters of a document that are looked for
 _MOST_COMPARED = 50
 _LEAST_CHARS = 4  # of a text that is looked for in a prompt: shorter ones are codes
 _MARKED = re.compile(r"^[ \t*#]*(?:user )?(?:question|query)[ \t*]*:[ \t*]*(.+)$", re.IGNORECASE | re.MULTILINE)
+_INTRODUCED = re.compile(
+    r"^[ \t*#]*(?:context|documents?|sources?|passages?|snippets?)[ \t*]*:", re.IGNORECASE | re.MULTILINE
+)
 
 
 def question_of(steps: Steps, documents: Sequence[TurnDocument]) -> str | None:
@@ -64,7 +67,9 @@ def _is_rendered(heard: str, documents: Sequence[TurnDocument]) -> bool:
         return False
     evened = squeezed(heard)
     heads = (squeezed(d.text)[:_HEAD] for d in documents[:_MOST_COMPARED] if d.text)
-    return HEADING.search(heard) is not None or any(head in evened for head in heads)
+    if HEADING.search(heard) is not None or (_INTRODUCED.search(heard) and _MARKED.search(heard)):
+        return True
+    return any(head in evened for head in heads)
 
 
 def _within_prompt(heard: str, steps: Steps) -> str:

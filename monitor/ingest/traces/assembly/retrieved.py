@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from monitor.core.model import Json
 from monitor.ingest.traces.assembly.steps import Steps
@@ -11,11 +12,14 @@ from monitor.ingest.traces.reading.documents import completed, documents_of, mer
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import messages_of, text_of
 from monitor.ingest.traces.reading.step import Step
-from monitor.ingest.traces.reading.values import is_redacted, is_repr, rescued
+from monitor.ingest.traces.reading.values import is_redacted, is_repr, rescued, understood, walk
 from monitor.ingest.traces.turn import TurnDocument
 
 _HANDOFF = re.compile(r"transfer_(?:to|back)|hand_?off|delegate_", re.IGNORECASE)
-_MOST_COMPARED = 200  # documents that are looked for in the text of a tool
+_CONTEXTS = frozenset({"context", "contexts", "documents", "docs", "passages", "chunks", "snippets"})
+_LEAST_CHARS = 20  # of a passage that the prompt repeats: shorter texts are names
+_MOST_LOOKED_AT = 20  # lists of one step
+_MOST_COMPARED = 200  # documents that are looked for in the text of a tool, or passages in a prompt
 
 
 def documents_of_turn(steps: Steps) -> list[TurnDocument] | None:
@@ -32,7 +36,8 @@ def documents_of_turn(steps: Steps) -> list[TurnDocument] | None:
         if any(d.id is None or d.text is None for d in found):
             found = completed(found, steps.known_documents)
         return found
-    return _from_tools(steps) or _from_messages(steps) or list(steps.known_documents) or None
+    known = list(steps.known_documents)
+    return _from_tools(steps) or _from_messages(steps) or known or _repeated_in_prompt(steps) or None
 
 
 def _is_hidden(steps: Steps) -> bool:
@@ -106,12 +111,32 @@ def _from_messages(steps: Steps) -> list[TurnDocument]:
     return merged(_of_result(m.text if m.raw is None else m.raw, steps) for m in results)
 
 
+def _repeated_in_prompt(steps: Steps) -> list[TurnDocument]:
+    """The first list of plain texts that the final prompt repeats whole.
+
+    It is what a step before the call gave back, or what any step was given as context.
+    """
+    said = steps.final.said if steps.final else ()
+    prompt, asked = squeezed(" ".join(m.text for m in said)), {m.text for m in said if m.role == "user"}
+    around = {step.span.span_id for step in steps.around}
+    for step in steps.of(Kind.CHAIN):
+        outputs = [] if step.span.span_id in around else [("", understood(step.output))]
+        inputs = ((key, value) for key, value in walk(understood(step.input)) if key in _CONTEXTS)
+        for _, value in islice((*outputs, *inputs), _MOST_LOOKED_AT):
+            texts = _texts(value)
+            if texts and all(len(text) >= _LEAST_CHARS and squeezed(text) in prompt for text in texts):
+                return [] if asked.issuperset(texts) else [TurnDocument(id=None, text=text) for text in texts]
+    return []
+
+
 def _of_result(value: Json, steps: Steps) -> list[TurnDocument]:
     """The documents in the result of a tool: listed as such, or found in its text, or else the text itself."""
     listed = documents_of(value)
     if listed:
         return listed
     read = rescued(value)
+    if texts := _texts(read):
+        return [TurnDocument(id=None, text=text) for text in texts]
     spoken = messages_of(read, "tool")
     text = "\n".join(m.text for m in spoken if m.text) if spoken else text_of(read)
     if not text.strip() or is_redacted(text) or is_repr(text):
@@ -120,6 +145,15 @@ def _of_result(value: Json, steps: Steps) -> list[TurnDocument]:
     within = [(evened.find(squeezed(d.text)), d) for d in steps.known_documents[:_MOST_COMPARED] if d.text]
     found = [d for place, d in sorted(within, key=lambda one: one[0]) if place >= 0]
     return found or [TurnDocument(id=None, text=text)]
+
+
+def _texts(value: Json) -> list[str]:
+    """The passages that a list of plain texts holds; none if it holds anything else."""
+    if not isinstance(value, list):
+        return []
+    texts = [text for text in value if isinstance(text, str) and text.strip() and not is_repr(text)]
+    few = len(value) <= _MOST_COMPARED
+    return texts if few and len(texts) == len(value) and not any(is_redacted(text) for text in texts) else []
 
 
 def _by_end(found: Sequence[Step]) -> list[Step]:

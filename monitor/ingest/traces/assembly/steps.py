@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from monitor.ingest.traces.reading.documents import documents_of, merged
-from monitor.ingest.traces.reading.kinds import Kind, kind_by_name, kind_of
+from monitor.ingest.traces.reading.kinds import Kind, is_check, kind_by_name, kind_of
 from monitor.ingest.traces.reading.step import Step
 from monitor.ingest.traces.reading.values import is_repr, understood
 from monitor.ingest.traces.trace import Trace
@@ -44,9 +44,12 @@ class Steps:
     @cached_property
     def models(self) -> Sequence[Step]:
         """The calls of models. Spans that only call themselves so, and show neither text nor tokens, are left out."""
-        models = self.of(Kind.MODEL)
-        telling = [step for step in models if step.replied or step.failed]
-        return telling or models
+        checks = {span_id for span_id, step in self.by_id.items() if is_check(step.span)}
+        within = self.below(checks) if checks else set()
+        models = [step for step in self.of(Kind.MODEL) if not step.is_empty]
+        speaking = [step for step in models if step.span.span_id not in within] or models
+        telling = [step for step in speaking if step.replied or step.failed]
+        return telling or speaking
 
     @cached_property
     def final(self) -> Step | None:

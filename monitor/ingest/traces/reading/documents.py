@@ -25,7 +25,7 @@ _TEXTS = (
 )
 _IDS = ("id", "id_", "_id", "doc_id", "document_id", "documentId", "node_id", "chunk_id", "file_id", "uuid", "key")
 _SCORES = ("score", "_score", "relevance_score", "relevanceScore", "similarity", "rerank_score", "@search.score")
-_METADATA = ("metadata", "meta", "payload", "properties", "attributes")
+_METADATA = ("metadata", "meta_data", "meta", "payload", "properties", "attributes")
 _SOURCES = ("source", "url", "uri", "doc_uri", "link", "filename", "file_name", "title", "path")
 _ROLES = ("role", "_role", "tool_calls", "tool_call_id", "finish_reason", "additional_kwargs")
 _MOST_SHOWN = 50_000  # characters of documents as Python shows them
@@ -165,7 +165,13 @@ def _document(value: Mapping[str, Json], *, bare: bool) -> TurnDocument | None:
     text = _text(value)
     if text is None and metadata:
         text = _text(metadata)
-    named = own_id is not None or score is not None or bool(metadata) or any(value.get(n) for n in _SOURCES)
+    named = (
+        own_id is not None
+        or score is not None
+        or bool(metadata)
+        or "meta_data" in value
+        or any(value.get(n) for n in _SOURCES)
+    )
     if text is None:
         if not (bare and own_id is not None and len(value) <= _FEW and ("score" in value or len(value) == 1)):
             return None

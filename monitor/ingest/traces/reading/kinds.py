@@ -32,6 +32,7 @@ _NAMES = {
     "embedding": Kind.EMBEDDING, "embeddings": Kind.EMBEDDING,
 }  # fmt: skip
 # `mlflow.spanType` is JSON, so it has quotes
+_CHECKS = frozenset({"guardrail", "evaluator"})
 _ATTRIBUTES = ("openinference.span.kind", "langsmith.span.kind", "langfuse.observation.type", "mlflow.spanType")
 _OPERATIONS = ("gen_ai.operation.name", "llm.request.type", "traceloop.span.kind", "db.operation")
 _VERCEL = {
@@ -41,13 +42,13 @@ _VERCEL = {
     "ai.rerank": Kind.RERANKER,
 }
 _COMPONENTS = (
-    (re.compile(r"Ranker|Rerank"), Kind.RERANKER),
+    (re.compile(r"Ranker|Rerank|DocumentJoiner"), Kind.RERANKER),
     (re.compile(r"Retriever"), Kind.RETRIEVER),
     (re.compile(r"Embedder"), Kind.EMBEDDING),
     (re.compile(r"Generator|ChatModel"), Kind.MODEL),
     (re.compile(r"ToolInvoker|WebSearch"), Kind.TOOL),
 )
-_RERANKS = re.compile(r"re-?rank|postprocess", re.IGNORECASE)
+_RERANKS = re.compile(r"re-?rank|postprocess|document_?joiner", re.IGNORECASE)
 _RETRIEVES = re.compile(
     r"(?:^|[\W_])retrieve(?:$|[\W_])|retriev(?:er|al)(?:$|\W)|similarity_search|vector_?search|search_documents",
     re.IGNORECASE,
@@ -68,6 +69,11 @@ def kind_of(span: Span) -> Kind:
         if kind is not Kind.CHAIN:
             return kind
     return _otherwise(span, a)
+
+
+def is_check(span: Span) -> bool:
+    """Whether a span only checks what was asked or answered: a model within it does not speak to the user."""
+    return any(str(span.attributes.get(name, "")).strip('"').lower() in _CHECKS for name in _ATTRIBUTES)
 
 
 def kind_by_name(name: str) -> Kind:

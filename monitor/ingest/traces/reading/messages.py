@@ -44,7 +44,7 @@ _HOLDERS = ("message", "delta", "data", "kwargs", "update", "content")
 _CONTENTS = ("content", "parts", "_content", "contents", "blocks", "text", "output", "message")
 _MOST_SHOWN = 50_000  # characters of messages as Python shows them
 _SHOWN_ROLE = re.compile(r"role=<\w+\.(\w+): '\w+'>|tool_call_id='")
-_SHOWN_TEXT = re.compile(r"\b(?:text|content)=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
+_SHOWN_TEXT = re.compile(r"\b(?:text|content|result)=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 _SPOKEN = re.compile(r"(assistant|user|system|tool): ?", re.IGNORECASE)
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from monitor.core.model import Json
 from monitor.core.trace import LogRecord, Span
 from monitor.ingest.traces.reading.documents import completed, documents_of, merged
+from monitor.ingest.traces.reading.facts import usage_of
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import ChatMessage, messages_of, text_of
 from monitor.ingest.traces.reading.values import first_text, is_cut, is_redacted, rescued, understood, walk
@@ -28,7 +29,10 @@ _OUTPUTS = (
     "ai.response.text", "ai.toolCall.result", "ai.response.object", "db.vector.query.response.documents",
     "gen_ai.completion", "langfuse.trace.output", "final_result", "gen_ai.task.output", "output",
 )  # fmt: skip
-_IN_MESSAGES = ("gen_ai.input.messages", "ai.prompt.messages", "gen_ai.prompt", "gcp.vertex.agent.llm_request")
+_IN_MESSAGES = (
+    "gen_ai.input.messages", "ai.prompt.messages", "gen_ai.prompt", "gcp.vertex.agent.llm_request",
+    "pydantic_ai.all_messages",
+)  # fmt: skip
 _OUT_MESSAGES = ("gen_ai.output.messages", "gen_ai.completion", "gcp.vertex.agent.llm_response")
 _SERIES = {
     "in": (("llm.input_messages.", "message."), ("gen_ai.prompt.", ""), ("llm.prompts.", "")),
@@ -64,6 +68,9 @@ class Step:
     def said(self) -> Sequence[ChatMessage]:
         """The messages that a model was given, in order."""
         found = list(self._series("in")) or self._messages(_IN_MESSAGES) or self._told("in")
+        if any(m.role == "tool" and not m.text for m in found):  # listed without what the tool gave back
+            whole = messages_of(understood(self.input))
+            found = whole if [m.role for m in whole] == [m.role for m in found] else found
         if not found and self.input is not None:
             given = understood(self.input)
             prompt = given.get("prompt") if isinstance(given, dict) else given
@@ -96,6 +103,12 @@ class Step:
         """Whether the model asked for tools, by its reply or by the reason for which it finished."""
         reasons = [self.span.attributes.get(n) for n in ("gen_ai.response.finish_reasons", "llm.finish_reason")]
         return any(m.calls for m in self.replied) or any("tool_call" in str(r) or "tool_use" in str(r) for r in reasons)
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether a model's span shows nothing of a call: no message, no tokens, no model, no failure."""
+        shows = self.said or self.replied or self.model or self.output is not None or usage_of(self.span)
+        return not (shows or self.failed)
 
     @cached_property
     def text(self) -> str | None:
@@ -132,7 +145,10 @@ class Step:
         a = self.span.attributes
         named = [a.get(name) for name in _MODEL_NAMES]
         if self.kind is Kind.MODEL and not any(named):
-            named = [value for key, value in walk(understood(self.output)) if key in {"model", "model_name"}]
+            told = [self.output, a.get("llm.invocation_parameters")]
+            named = [v for one in told for key, v in walk(understood(one)) if key in {"model", "model_name"}]
+            asked = understood(self.input)
+            named += [asked.get("model")] if isinstance(asked, dict) else []
         return first_text(*[n.strip('"') for n in named if isinstance(n, str) and n != "unknown"])
 
     @cached_property
