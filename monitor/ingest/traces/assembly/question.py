@@ -24,8 +24,11 @@ _HEAD = 60  # characters of a document that are looked for
 _MOST_COMPARED = 50
 _LEAST_CHARS = 4  # of a text that is looked for in a prompt: shorter ones are codes
 _MARKED = re.compile(r"^[ \t*#]*(?:user )?(?:question|query)[ \t*]*:[ \t*]*(.+)$", re.IGNORECASE | re.MULTILINE)
+_AT_END = re.compile(r"\s*(?:[\w ]{0,20}\banswer\b[\W_]*)?", re.IGNORECASE)
 _INTRODUCED = re.compile(
-    r"^[ \t*#]*(?:context|documents?|sources?|passages?|snippets?)[ \t*]*:", re.IGNORECASE | re.MULTILINE
+    r"^[ \t*#]*(?:(?:new )?context|documents?|sources?|passages?|snippets?)[ \t*]*:"
+    r"|^.{0,40}\bcontext information\b.{0,60}\bbelow\b",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
@@ -33,11 +36,12 @@ def question_of(steps: Steps, documents: Sequence[TurnDocument]) -> str | None:
     """The question; None where it was not captured. Redaction is the caller's to respect."""
     heard = _heard(steps)
     rendered = heard is not None and _is_rendered(heard, documents)
+    texts = {document.text for document in documents}
     for step in steps.around:
         if isinstance(text := step.input, str) and (is_cut(text) or is_repr(text)):
             continue
         asked = _asked(step, heard or "")
-        if asked is not None and not (rendered and asked == heard):
+        if asked is not None and asked not in texts and not (rendered and asked == heard):
             return asked
     if heard is None:
         return _only_query(steps)
@@ -73,13 +77,18 @@ def _is_rendered(heard: str, documents: Sequence[TurnDocument]) -> bool:
 
 
 def _within_prompt(heard: str, steps: Steps) -> str:
-    """The question in a prompt: the only query of the retrievers, or the only line that is marked as question."""
+    """The question in a prompt: the only query of the retrievers, or the line that is marked as question.
+
+    Of several such lines, as prompts with examples have them, it is the last if nothing but the answer follows it.
+    """
     asked = {asked_in(_query(step), heard) for step in steps.of(Kind.RETRIEVER, Kind.RERANKER)}
     queries = [query for query in asked if query]
     if len(queries) == 1 and queries[0] in heard:
         return queries[0]
-    marked = _MARKED.findall(heard)
-    return str(marked[0]).strip() if len(marked) == 1 else heard
+    marked = list(_MARKED.finditer(heard))
+    if len(marked) == 1 or (marked and _AT_END.fullmatch(heard, marked[-1].end())):
+        return marked[-1][1].strip()
+    return heard
 
 
 def asked_in(value: Json, heard: str, depth: int = 0) -> str | None:

@@ -97,7 +97,7 @@ def _from_tools(steps: Steps) -> list[TurnDocument]:
     lists = []
     for step in steps.topmost(Kind.TOOL):
         a = step.span.attributes
-        name = str(a.get("gen_ai.tool.name") or a.get("tool.name") or step.span.name)
+        name = str(a.get("gen_ai.tool.name") or a.get("tool.name") or a.get("haystack.tool.name") or step.span.name)
         if not step.failed and not _HANDOFF.match(name) and not is_redacted(step.output):
             lists.append(_of_result(step.output, steps))
     return merged(lists)

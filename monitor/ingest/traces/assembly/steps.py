@@ -36,6 +36,8 @@ class Steps:
                 named = replace(step, kind=kind_by_name(step.span.name))
                 if named.kind is not Kind.CHAIN and named.documents is not None:
                     steps[span_id] = named
+                elif not around_models and step.is_completion:
+                    steps[span_id] = replace(step, kind=Kind.MODEL)
         return steps
 
     def of(self, *kinds: Kind) -> list[Step]:

@@ -41,6 +41,7 @@ _VERCEL = {
     "ai.embedMany": Kind.EMBEDDING,
     "ai.rerank": Kind.RERANKER,
 }
+_HAYSTACK_AGENT = {"haystack.agent.step.llm": Kind.MODEL, "haystack.agent.step.tool": Kind.TOOL}
 _COMPONENTS = (
     (re.compile(r"Ranker|Rerank|DocumentJoiner"), Kind.RERANKER),
     (re.compile(r"Retriever"), Kind.RETRIEVER),
@@ -84,6 +85,8 @@ def kind_by_name(name: str) -> Kind:
 
 
 def _otherwise(span: Span, a: Mapping[str, Json]) -> Kind:
+    if span.name in _HAYSTACK_AGENT:
+        return _HAYSTACK_AGENT[span.name]
     operation = a.get("ai.operationId")
     if isinstance(operation, str):
         return Kind.MODEL if ".do" in operation and "Embed" not in operation else _vercel(operation)

@@ -18,13 +18,15 @@ from monitor.ingest.traces.turn import TurnDocument
 
 _INPUTS = (
     "input.value", "langfuse.observation.input", "mlflow.spanInputs", "haystack.component.input",
-    "haystack.pipeline.input_data", "haystack.agent.input", "traceloop.entity.input", "gen_ai.tool.call.arguments",
+    "haystack.pipeline.input_data", "haystack.agent.input", "haystack.agent.step.llm.input",
+    "haystack.agent.step.tool.input", "traceloop.entity.input", "gen_ai.tool.call.arguments",
     "tool_arguments", "ai.prompt", "ai.toolCall.args", "gen_ai.retrieval.query.text", "gen_ai.retrieval.query",
     "db.vector.query.content", "gen_ai.prompt", "langfuse.trace.input", "gen_ai.task.input", "input",
 )  # fmt: skip
 _OUTPUTS = (
     "output.value", "langfuse.observation.output", "mlflow.spanOutputs", "haystack.component.output",
-    "haystack.pipeline.output_data", "haystack.agent.output", "traceloop.entity.output",
+    "haystack.pipeline.output_data", "haystack.agent.output", "haystack.agent.step.llm.output",
+    "haystack.agent.step.tool.output", "traceloop.entity.output",
     "gen_ai.retrieval.documents", "gen_ai.tool.call.result", "tool_response", "gcp.vertex.agent.tool_response",
     "ai.response.text", "ai.toolCall.result", "ai.response.object", "db.vector.query.response.documents",
     "gen_ai.completion", "langfuse.trace.output", "final_result", "gen_ai.task.output", "output",
@@ -106,9 +108,23 @@ class Step:
 
     @cached_property
     def is_empty(self) -> bool:
-        """Whether a model's span shows nothing of a call: no message, no tokens, no model, no failure."""
+        """Whether a model's span shows nothing of a call: no message, no tokens, no model, no failure.
+
+        Haystack's own tracer shows nothing else either where content is not traced; its components are the calls.
+        """
+        if "haystack.component.type" in self.span.attributes or self.span.name.startswith("haystack.agent.step"):
+            return False
         shows = self.said or self.replied or self.model or self.output is not None or usage_of(self.span)
         return not (shows or self.failed)
+
+    @cached_property
+    def is_completion(self) -> bool:
+        """Whether the step gave back the reply of a model as its provider sent it, so that it must have called one."""
+        if not isinstance(self.output, str) or '"choices"' not in self.output:
+            return False
+        given = understood(self.output)
+        raw = given.get("raw") if isinstance(given, dict) and ("text" in given or "message" in given) else None
+        return isinstance(raw, dict) and isinstance(raw.get("choices"), list)
 
     @cached_property
     def text(self) -> str | None:

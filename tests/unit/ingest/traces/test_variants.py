@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from monitor.core.model import Unscored
 from tests.rig.ingest.spans import read, read_none, span
 
 QUESTION = "When does the library open on Sundays?"
@@ -123,3 +124,70 @@ def test_an_agent_that_fails_says_what_it_was_asked() -> None:
     call = span(2, parent=1, failed=True, gen_ai__operation__name="chat", gen_ai__request__model="m-1")
     turn = read(agent, call)
     assert (turn.question, turn.model, turn.failed) == (QUESTION, "m-1", True)
+
+
+def said(role: str, text: str):
+    return {"role": role, "content": [{"text": text}]}
+
+
+def test_an_agent_that_haystacks_own_tracer_follows() -> None:
+    asked, found = said("user", QUESTION), {"documents": [{"id": "d-1", "content": TEXTS[0], "score": 0.5}]}
+    calls = {"role": "assistant", "content": [{"tool_call": {"tool_name": "find", "arguments": {}}}]}
+    reply = {**said("assistant", ANSWER), "meta": {"model": "m-1"}}
+    turn = read(
+        span(1, name="haystack.agent.run", lasts=9, haystack__agent__input=json.dumps({"messages": [asked]})),
+        span(2, parent=1, name="haystack.agent.step.llm", at=1, **replied(calls)),
+        span(
+            3, parent=1, name="haystack.agent.step.tool", at=2, haystack__tool__name="find",
+            haystack__agent__step__tool__output=json.dumps(found),
+        ),
+        span(4, parent=1, name="haystack.agent.step.llm", at=3, **replied(reply)),
+    )  # fmt: skip
+    assert (turn.question, turn.answer, turn.model) == (QUESTION, ANSWER, "m-1")
+    assert [(d.id, d.text) for d in turn.documents or ()] == [("d-1", TEXTS[0])]
+
+
+def replied(message):
+    return {"haystack__agent__step__llm__output": json.dumps({"replies": [message]})}
+
+
+def test_a_haystack_pipeline_whose_content_is_not_traced_is_a_turn_all_the_same() -> None:
+    pipeline = span(1, name="haystack.pipeline.run", lasts=9)
+    model = span(2, parent=1, name="haystack.component.run", haystack__component__type="OpenAIChatGenerator")
+    agent = span(3, parent=1, name="haystack.agent.step.llm")
+    for call in (model, agent):
+        turn = read(pipeline, call)
+        assert (turn.question, turn.answer, turn.unscored) == (None, None, Unscored.CONTENT_NOT_CAPTURED)
+
+
+def test_a_task_that_gives_back_the_reply_of_a_provider_calls_a_model() -> None:
+    raw = {"model": "m-1", "choices": [{"message": {"role": "assistant", "content": ANSWER}}]}
+    prompt = "Context:\n" + "\n".join(TEXTS) + f"\n\nQuestion: {QUESTION}\nAnswer:"
+    nodes = json.dumps({"nodes": [{"node": {"id_": f"d-{n}", "text": text}} for n, text in enumerate(TEXTS)]})
+    turn = read(
+        span(1, lasts=9, traceloop__span__kind="workflow", traceloop__entity__output=json.dumps({"result": ANSWER})),
+        span(2, parent=1, lasts=5, traceloop__span__kind="task", traceloop__entity__input=nodes),
+        span(
+            3, parent=2, at=1, traceloop__span__kind="task", traceloop__entity__input=json.dumps({"prompt": prompt}),
+            traceloop__entity__output=json.dumps({"text": ANSWER, "raw": raw}),
+        ),
+    )  # fmt: skip
+    assert (turn.question, turn.answer, turn.model) == (QUESTION, ANSWER, "m-1")
+    assert [d.text for d in turn.documents or ()] == TEXTS
+
+
+def test_the_question_in_the_prompts_of_a_query_engine() -> None:
+    below = f"Context information is below.\n-----\n{TEXTS[0]}\n-----\nAnswer the query.\nQuery: {QUESTION}\nAnswer: "
+    example = f"Sources:\n{TEXTS[0]}\nQuery: Is it wet?\nAnswer: Yes.\nQuery: {QUESTION}\nAnswer: "
+    for prompt in (below, example):
+        assert read(openai_call(prompt)).question == QUESTION
+    follows = f"Context:\nQuestion: Is it wet?\nAnswer: Yes.\nQuestion: {QUESTION}\nIt was asked on Monday, in rain."
+    assert read(openai_call(follows)).question == follows
+
+
+def openai_call(prompt: str):
+    return span(
+        1, gen_ai__operation__name="chat", gen_ai__response__model="m-1",
+        gen_ai__input__messages=json.dumps([{"role": "user", "parts": [{"type": "text", "content": prompt}]}]),
+        gen_ai__output__messages=json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": ANSWER}]}]),
+    )  # fmt: skip
