@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from monitor.core.model import Json, TokenUsage
-from monitor.core.trace import Span
+from monitor.core.trace import LogRecord, Span
 from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.reading.facts import conversation_of, usage_of, usage_within, user_of
 from monitor.ingest.traces.reading.kinds import Kind
@@ -27,14 +27,16 @@ class Background:
 
 
 def background_of(steps: Steps) -> Background:
-    """From the outermost span that says it, and the resource of the first span."""
+    """From the outermost span that says it, else a log record, and the resource of the first span."""
     spans = sorted(
         steps.trace.by_id.values(), key=lambda s: (steps.trace.depth_of.get(s.span_id, 0), s.started, s.span_id)
     )
     resource = spans[0].resource if spans else {}
+    records: list[Span | LogRecord] = [*spans]
+    records += [log for span in spans for log in steps.trace.logs_of.get(span.span_id, ())]
     return Background(
-        conversation_id=_first(spans, conversation_of),
-        user=_first(spans, user_of),
+        conversation_id=_first(records, conversation_of),
+        user=_first(records, user_of),
         service=_service(resource),
         environment=first_text(resource.get("deployment.environment.name"), resource.get("deployment.environment")),
         model=next((step.model for step in reversed(steps.models) if step.model and not step.failed), None),
@@ -50,8 +52,8 @@ def _service(resource: Mapping[str, Json]) -> str | None:
     return first_text(resource.get("openinference.project.name"))
 
 
-def _first(spans: list[Span], read: Callable[[Span], str | None]) -> str | None:
-    return next((found for span in spans if (found := read(span)) is not None), None)
+def _first(records: Sequence[Span | LogRecord], read: Callable[[Span | LogRecord], str | None]) -> str | None:
+    return next((found for record in records if (found := read(record)) is not None), None)
 
 
 def _usage(steps: Steps) -> TokenUsage | None:

@@ -135,6 +135,8 @@ def _of_result(value: Json, steps: Steps) -> list[TurnDocument]:
     if listed:
         return listed
     read = rescued(value)
+    if isinstance(read, dict) and read.keys() == {"result"}:
+        read = understood(read["result"])
     if texts := _texts(read):
         return [TurnDocument(id=None, text=text) for text in texts]
     spoken = messages_of(read, "tool")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from monitor.core.model import Json, TokenUsage
-from monitor.core.trace import Span
+from monitor.core.trace import LogRecord, Span
 from monitor.ingest.traces.reading.values import first_text, is_redacted, understood, walk
 
 _CONVERSATIONS = (
@@ -43,12 +43,12 @@ _COUNT_DIGITS = 12
 _MOST = 2**31 - 1
 
 
-def conversation_of(span: Span) -> str | None:
-    """The conversation that the span names; names that a convention defines come before those of metadata."""
+def conversation_of(span: Span | LogRecord) -> str | None:
+    """The conversation that a span or log names; names that a convention defines come before those of metadata."""
     return _named(span.attributes, _CONVERSATIONS, _CONVERSATION_KEYS)
 
 
-def user_of(span: Span) -> str | None:
+def user_of(span: Span | LogRecord) -> str | None:
     return _named(span.attributes, _USERS, _USER_KEYS)
 
 

@@ -12,10 +12,14 @@ from monitor.core.model import Json
 
 MAX_DEPTH = 24  # levels that are looked through
 MAX_VALUES = 50_000  # values that are looked through in one attribute
-_MARK_CHARS = 32
+_MARK_CHARS = 48
 _MAX_LITERAL = 100_000  # characters of a Python literal
 _REPR = re.compile(r"<?[A-Za-z_][\w.]*(?: object(?: at|>)|\(\s*(?:\w+=|<|\)|\*))|<[a-z_]+ object")
-_REDACTED = re.compile(r"[\W_]*(?:redacted|masked|scrubbed)[\W_]*", re.IGNORECASE)
+_REDACTED = re.compile(
+    r"[\W_]*(?:redacted|masked|scrubbed)[\W_]*|[\[<({*_]+(?:hidden|removed|withheld|filtered|omitted)[\])>}*_]+|\*{3,}"
+    r"|<fully masked due to failed mask function>",
+    re.IGNORECASE,
+)
 
 
 def understood(value: Json) -> Json:

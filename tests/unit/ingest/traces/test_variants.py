@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from monitor.core.model import Unscored
-from tests.rig.ingest.spans import read, read_none, span
+from tests.rig.ingest.spans import log, read, read_none, span
 
 QUESTION = "When does the library open on Sundays?"
 ANSWER = "It opens at eleven."
@@ -191,3 +193,22 @@ def openai_call(prompt: str):
         gen_ai__input__messages=json.dumps([{"role": "user", "parts": [{"type": "text", "content": prompt}]}]),
         gen_ai__output__messages=json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": ANSWER}]}]),
     )  # fmt: skip
+
+
+def test_the_user_may_stand_in_a_log_record_and_a_tools_text_under_result() -> None:
+    result = {"type": "tool_call_response", "response": {"result": TEXTS[0]}}
+    given = [{"role": "user", "parts": [{"type": "text", "content": QUESTION}]}, {"role": "tool", "parts": [result]}]
+    reply = [{"role": "assistant", "parts": [{"type": "text", "content": ANSWER}]}]
+    record = log(
+        1, "gen_ai.client.inference.operation.details", user__id="u-1",
+        gen_ai__input__messages=json.dumps(given), gen_ai__output__messages=json.dumps(reply),
+    )  # fmt: skip
+    turn = read(span(1, gen_ai__operation__name="generate_content", gen_ai__request__model="m-1"), logs=[record])
+    assert (turn.question, turn.answer, turn.user) == (QUESTION, ANSWER, "u-1")
+    assert [d.text for d in turn.documents or ()] == [TEXTS[0]]
+
+
+@pytest.mark.parametrize("mark", ["[HIDDEN]", "***", "<removed>", "<fully masked due to failed mask function>"])
+def test_marks_that_functions_for_masking_leave_are_no_text(mark: str) -> None:
+    turn = read(chain(input__value=mark, output__value=mark), called(2, mark))
+    assert (turn.question, turn.answer, turn.unscored) == (None, None, Unscored.CONTENT_REDACTED)
