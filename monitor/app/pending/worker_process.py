@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from pydantic import SecretStr
 
 from monitor.app.background.process import child_process
-from monitor.app.pending.workers import GRACE, working
+from monitor.app.pending.workers import GRACE, asks_a_model, working
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.export import destinations, switched_on
 from monitor.core.model import SENDING
@@ -43,9 +43,7 @@ def worker_process(application: Application) -> Iterator[None]:
 
 def makes_work(settings: Settings) -> bool:
     """Whether events can leave pending work: a model outside this process is used, or verdicts are sent out."""
-    if switched_on(settings):
-        return True
-    return settings.embedding.provider == "openai" or settings.sidecar.mode != "off" or settings.judge.mode != "off"
+    return bool(switched_on(settings)) or asks_a_model(settings)
 
 
 def _work(settings: Settings, parent: Connection) -> None:

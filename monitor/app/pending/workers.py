@@ -21,6 +21,7 @@ from monitor.app.wiring.models import batch_endpoint, sampling
 from monitor.assess.judge.judge import Judge
 from monitor.core.errors import MonitorError
 from monitor.core.model import SENDING, Assessment, Interaction, Work
+from monitor.core.settings.load import Settings
 from monitor.store.pending.batches import SentBatches
 from monitor.store.pending.queue import PendingQueue
 from monitor.store.pending.verdicts import VerdictQueue
@@ -45,7 +46,7 @@ def workers(application: Application, *, wait: timedelta = WAIT) -> list[Worker]
         AssessingWorker(
             queue=queue,
             writer=application.writer(),
-            assess=_assessing_later(application),
+            assess=_assessing(application),
             kinds=[Work.ASSESS] if settings.sidecar.mode == "off" else [Work.ASSESS, Work.SIDECAR],
             hearing=hearing,
         )
@@ -55,8 +56,18 @@ def workers(application: Application, *, wait: timedelta = WAIT) -> list[Worker]
     return [*crew, *_sending(application, queue)]
 
 
-def _assessing_later(application: Application) -> Assess:
-    """Loads the models when there is something to assess: where verdicts are only sent out, there never is."""
+def asks_a_model(settings: Settings) -> bool:
+    """Whether a model outside this process is used."""
+    return settings.embedding.provider == "openai" or settings.sidecar.mode != "off" or settings.judge.mode != "off"
+
+
+def _assessing(application: Application) -> Assess:
+    """Loads our own models when there is something to assess: where verdicts are only sent out, there never is.
+
+    Wrong settings of others are told at once.
+    """
+    if asks_a_model(application.settings):
+        return application.assessing(PATIENCE)
     loaded = cache(application.assessing)
 
     def assess(interactions: Sequence[Interaction]) -> list[Assessment]:

@@ -66,7 +66,7 @@ def test_at_first_nothing_is_pending(hashing, empty_database):
     hashing.settings["DATABASE_URL"] = empty_database
     ended = hashing.run("pending")
     assert (ended.returncode, ended.stdout) == (0, "nothing is pending\n")
-    assert hashing.json("pending") == {"pending": [], "used_today": []}
+    assert hashing.json("pending") == {"pending": [], "used_today": [], "unscored": {}}
     assert hashing.json("pending", "list") == []
     worked = hashing.run("pending", "work")
     assert (worked.returncode, worked.stderr.splitlines()[-1]) == (

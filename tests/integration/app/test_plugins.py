@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from monitor.alert.receivers import configured
-from monitor.app import doctor
+from monitor.app.doctor import parts
 from monitor.assess.judge.judge import Judge
 from monitor.assess.judge.metric import Case
 from monitor.assess.judge.registry import metrics
@@ -73,7 +73,7 @@ def test_a_package_adds_a_dialect_a_receiver_and_a_metric(monkeypatch):
     (judgement,) = Judge(model, None, metrics=("brevity",), mode="separate").judge(case)
     assert (judgement.metric, judgement.outcome.score) == ("brevity", 0.5)
 
-    found = doctor._plugins(None)
+    found = parts.check_plugins(None)
     assert found in PAGE
     assert "dialect acme of acme-monitor 1.0" in found
 
