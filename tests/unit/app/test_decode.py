@@ -128,7 +128,8 @@ def test_the_command_prints_events_alone_on_standard_output(tmp_path: Path) -> N
     file = tmp_path / "spans.json"
     file.write_text(json.dumps(request(ROOT, RETRIEVER, MODEL)))
     bare = tmp_path / "bare.json"
-    bare.write_text(json.dumps(request({**MODEL, "traceId": "c" * 32, "attributes": MODEL["attributes"][:1]})))  # type: ignore[index]
+    shown = [*MODEL["attributes"][:1], {"key": "llm.model_name", "value": {"stringValue": "gpt-4o-mini"}}]  # type: ignore[index]
+    bare.write_text(json.dumps(request({**MODEL, "traceId": "c" * 32, "attributes": shown})))
     result = CliRunner().invoke(app, ["decode", str(file), str(bare), "--json"])
     events = [json.loads(line) for line in result.stdout.splitlines()]
     assert result.exit_code == 0
