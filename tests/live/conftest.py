@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -101,6 +102,19 @@ def awaited(holds: Callable[[], Any], log: Path) -> Any:
             return answer
         time.sleep(_PAUSE)
     raise AssertionError(log.read_text(encoding="utf-8")[-4_000:])
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def listens(port: int) -> bool:
+    """Whether somebody listens on this port of the machine."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def turns_of(url: str, app: str) -> list[dict[str, Any]]:

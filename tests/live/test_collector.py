@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 
 import pytest
 from ruamel.yaml import YAML
 
-from tests.live.conftest import PACKAGES, awaited, block, monitoring, running, turns_of
+from tests.live.conftest import PACKAGES, awaited, block, free_port, listens, monitoring, running, turns_of
 from tests.rig.ingest.kafka_cluster import create_topic, new_topic_name
 from tests.rig.services import missing
 
 APP, ANSWER = "library-bot", "Members may borrow ten books for four weeks."
 OTELCOL = PACKAGES / "otelcol" / "otelcol"
 QUICK = {"MONITOR_COLLECT__CLOSE_AFTER": "1", "MONITOR_COLLECT__GRPC_PORT": "0"}
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-def listens(port):
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.live.conftest import awaited, monitoring, turns_of
+from tests.live.conftest import awaited, free_port, listens, monitoring, turns_of
 
 LOANS = "Members may borrow ten books for four weeks."
 HOURS = "The library is open from nine to six on weekdays."
@@ -29,9 +28,7 @@ GUIDES = [
 def collecting(new_database, tmp_path_factory) -> Iterator[tuple[str, str, Path]]:
     """The endpoint of a running `monitor collect`, its database and its log."""
     folder, database = tmp_path_factory.mktemp("collect"), new_database()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     environment = {
         "MONITOR_DATABASE_URL": database,
         "MONITOR_STATE_DIR": str(folder / "state"),
@@ -42,7 +39,7 @@ def collecting(new_database, tmp_path_factory) -> Iterator[tuple[str, str, Path]
     }
     log = folder / "log"
     with monitoring("collect", environment=environment, log=log):
-        awaited(lambda: not socket.socket().connect_ex(("127.0.0.1", port)), log)
+        awaited(lambda: listens(port), log)
         yield f"http://127.0.0.1:{port}", database, log
 
 

@@ -14,6 +14,7 @@ from monitor.app.collect.events import decoder
 from monitor.app.collect.stored_intake import StoredIntake
 from monitor.app.wiring.decoding import redactor_of
 from monitor.app.wiring.lookup import document_lookup
+from monitor.ingest.decode import AUTO, TopicDecoder
 from monitor.ingest.lookup.resolve import resolve
 from monitor.privacy.redaction.traces import TraceRedactor
 from monitor.store.collect.limits import TraceLimits
@@ -66,7 +67,7 @@ class Collecting:
         redactor = redactor_of(self._application.settings.redaction, self._application.auditing.tag_key)
         return StoredIntake(
             store=self.store,
-            decode=self._application.decoder().decode_batch,
+            decode=self._decoder.decode_batch,
             redactor=None if redactor is None else TraceRedactor(redactor),
         )
 
@@ -91,4 +92,9 @@ class Collecting:
             store=application.writer(),
             set_aside=True,
         )
-        return replace(stages, decode=decoder(application.decoder().decode_batch), poll_seconds=LOOK_EVERY)
+        return replace(stages, decode=decoder(self._decoder.decode_batch), poll_seconds=LOOK_EVERY)
+
+    @property
+    def _decoder(self) -> TopicDecoder:
+        """Tells each event's dialect by itself: the configured one is that of other sources."""
+        return self._application.decoder(dialect=AUTO)

@@ -82,6 +82,16 @@ def test_the_app_is_that_of_the_service_where_no_token_says(application, rows):
     assert rows("SELECT app, id FROM interaction ORDER BY id") == [("kettles", A), ("default", B)]
 
 
+def test_the_dialect_of_other_sources_says_nothing_of_the_inbox(application, rows):
+    ingest = application.settings.ingest.model_copy(update={"dialect": "otlp_proto"})
+    application.settings = application.settings.model_copy(update={"ingest": ingest})
+    application.collecting.intake.spans(collected(*a_turn(A), app="shop"))
+    event = b'{"id": "1", "question": "q", "retrieved_documents": ["d"], "answer": "a"}'
+    assert application.collecting.intake.events([message(event)], app="shop") == []
+    stored(application, ("shop", A))
+    assert rows("SELECT id FROM interaction ORDER BY id") == [("1",), (A,)]
+
+
 def test_a_turn_keeps_its_app_when_a_root_of_another_service_comes_later(application, rows):
     root, *others = reversed(a_turn(A, resource={"service.name": "gateway"}))
     kettles = {"service.name": "kettles"}
