@@ -162,9 +162,10 @@ def test_a_database_restored_elsewhere_lists_nothing_again(engine, writer, listi
         connection.execute(text("UPDATE assessment SET transaction_id = txid_current() + 3"))
         connection.execute(text("DELETE FROM new_answer"))
     for _ in range(5):
-        listing.fill(NOON + timedelta(hours=1))
+        NewAnswerList(engine).fill(NOON + timedelta(hours=1))
         with engine.begin() as connection:
             connection.execute(text("SELECT pg_current_xact_id()"))
+    listing.fill(NOON + timedelta(hours=1))
     assert ids(listing, engine)[0] == []
 
 
