@@ -34,9 +34,10 @@ UNSCORED_OF_ONE = UNSCORED_WORDS | {
 # What to do about it; `UNSCORED_PAGE` says more.
 UNSCORED_ADVICE = {
     Unscored.CALL_FAILED: "look at the chatbot's calls of its model: there is no answer to score",
-    Unscored.CONTENT_REDACTED: "stop redacting in the chatbot, or redact here with MONITOR_REDACTION__KINDS",
+    Unscored.CONTENT_REDACTED: "unset what redacts in the chatbot (OPENINFERENCE_HIDE_INPUTS is one); "
+    "to redact here, set MONITOR_REDACTION__KINDS",
     Unscored.CONTENT_NOT_CAPTURED: "switch on the recording of content in the instrumentation",
     Unscored.NO_RETRIEVAL: "nothing to do if these turns need no documents; otherwise record the retrieval",
     Unscored.NO_DOCUMENT_TEXT: "switch on the recording of document texts, or set up a look-up of documents by id",
 }
-UNSCORED_PAGE = "docs/start/events.md"
+UNSCORED_PAGE = "docs/start/traces.md"

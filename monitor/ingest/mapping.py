@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.model import Interaction, Json
+from monitor.core.text.plain import readable
 from monitor.core.trace import Collected
 from monitor.ingest.dialects import native
 from monitor.ingest.dialects.dialect import Context, content_id
@@ -18,7 +19,7 @@ from monitor.ingest.dialects.documents import documents
 from monitor.ingest.dialects.spans import json_value
 from monitor.ingest.json_path import at_path
 from monitor.ingest.parse import JsonObject
-from monitor.ingest.records import SURPLUS
+from monitor.ingest.records import SURPLUS, TABLE
 
 _TEXTS = (
     "id",
@@ -39,6 +40,7 @@ _SEPARATOR = "separator"
 TARGETS = (*_TEXTS, *_DOCUMENTS, *_NUMBERS, "tags.NAME", _SEPARATOR)
 _TAG = re.compile(r"tags\..+")
 _NUMBER = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?")
+_COLUMNS, _COLUMN_CHARS = 12, 40  # of a table, named where one is missing
 # What makes an event itself where it has no id.
 _IDENTITY = ("occurred_at", "conversation_id", "turn", "question", "retrieved_documents", "answer")
 
@@ -77,6 +79,10 @@ class EventMap:
             return native.read(mapped, context)
         except InvalidMessage as error:
             field = re.split(r"[.\[]", error.path)[0]
+            if context.headers == TABLE and field not in event and field not in self._places:
+                columns = ", ".join(readable(name)[:_COLUMN_CHARS] for name in list(event)[:_COLUMNS])
+                hint = f"the columns are {columns}; name the one: --map {field}=COLUMN"
+                raise InvalidMessage(error.path, f"{error.problem}; {hint}") from None
             if (place := self._places.get(field)) is None:
                 raise
             raise InvalidMessage(place, f"{error.problem} (mapped to {error.path})") from None

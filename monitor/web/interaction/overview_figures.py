@@ -39,6 +39,11 @@ class Span:
     bin: timedelta
 
     @property
+    def last(self) -> str:
+        """As a sentence says it: the last hour, the last 7 days."""
+        return "last " + self.name.removeprefix("1 ")
+
+    @property
     def days(self) -> bool:
         """Whether charts label its times by day."""
         return self.length > timedelta(days=1)

@@ -197,3 +197,12 @@ def test_a_topic_has_its_own_mapping(monkeypatch):
     decoder = topic_decoder(Settings(), app=None, dialect=None, tag_key=lambda: b"")
     message = a_message(raw({"prompt": "q", "reply": "a", "contexts": ["x"]}))
     assert [i.question for i in decoder.decode_batch([message]).interactions] == ["q"]
+
+
+def test_a_table_without_a_column_names_those_that_it_has():
+    with pytest.raises(InvalidMessage) as caught:
+        table("prompt,reply,contexts\nWhen?,At nine.,It opens.\n", "question=prompt")
+    assert caught.value.path == "retrieved_documents"
+    hint = "is missing; the columns are prompt, reply, contexts; name the one: --map retrieved_documents=COLUMN"
+    assert caught.value.problem == hint
+    assert table("prompt,reply,contexts\nWhen?,At nine.,It opens.\n", *BASIC)[0].answer == "At nine."
