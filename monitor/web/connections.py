@@ -36,7 +36,8 @@ class LimitedConnection(H11Protocol):
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
-        transport.set_write_buffer_limits(high=0)  # `pause_writing` as soon as the client does not take something
+        # `pause_writing` as soon as the client does not take something; with 0, TLS pauses before there is anything
+        transport.set_write_buffer_limits(high=1, low=0)
         self._expect(IDLE)
         if len(self.connections) > self.most and not self._made_room():
             log.warning("a connection was refused: %d are open and busy", self.most)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 from contextlib import ExitStack
 from threading import Event, Thread
 
@@ -13,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from monitor.web.connections import LimitedConnection
 from tests.rig.waiting import until
+from tests.rig.web.certificate import made_certificate
 
 HALF_A_HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-"
 HALF_A_BODY = b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n\r\nhalf"
@@ -26,8 +28,9 @@ def serving():
     """Starts servers with the limits of a class; gives the address of one, and its protocol's set of connections."""
     with ExitStack() as stack:
 
-        def start(limits, app=None):
-            config = uvicorn.Config(app or _answer_when_read, http=limits, ws="none", lifespan="off", log_level="error")
+        def start(limits, app=None, **more):
+            app = app or _answer_when_read
+            config = uvicorn.Config(app, http=limits, ws="none", lifespan="off", log_level="error", **more)
             server = uvicorn.Server(config)
             listening = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=1_000))
             thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
@@ -187,6 +190,42 @@ def test_half_a_body_that_came_with_the_request_before_has_a_time_too(serving):
         assert answered(connection)
         assert is_closed(connection)
     until("no connection is left", lambda: not connections)
+
+
+def test_over_tls_the_same_holds(serving, tmp_path):
+    certificate, key = made_certificate(tmp_path)
+    short = limits(head_seconds=1_000.0, body_seconds=0.5)
+    address, connections = serving(short, ssl_certfile=certificate, ssl_keyfile=key)
+    context = ssl.create_default_context(cafile=certificate)
+    with ExitStack() as stack:
+
+        def begun(sent):
+            connection = stack.enter_context(socket.create_connection(address))
+            encrypted = stack.enter_context(context.wrap_socket(connection, server_hostname=address[0]))
+            encrypted.sendall(sent)
+            return encrypted
+
+        for _ in range(20):  # head and body in records of their own, as most clients send them
+            connection = begun(HALF_A_BODY.removesuffix(b"half"))
+            connection.sendall(b"half and h")
+            assert answered(connection)
+        assert not any(each.flow.write_paused for each in list(connections))
+        half = begun(HALF_A_BODY)
+        assert is_closed(half)
+
+
+def test_over_tls_who_asks_and_reads_no_answer_is_closed_in_time(serving, tmp_path):
+    certificate, key = made_certificate(tmp_path)
+    short = limits(head_seconds=1_000.0, body_seconds=0.5)
+    address, connections = serving(short, _answer_at_length, ssl_certfile=certificate, ssl_keyfile=key)
+    context = ssl.create_default_context(cafile=certificate)
+    with (
+        socket.create_connection(address) as connection,
+        context.wrap_socket(connection, server_hostname=address[0]) as encrypted,
+    ):
+        encrypted.sendall(GOOD)
+        until("it is answered", lambda: any(each.flow.write_paused for each in list(connections)))
+        until("no connection is left", lambda: not connections)
 
 
 def test_the_dashboard_is_served_with_these_limits():

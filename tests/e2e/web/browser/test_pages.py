@@ -123,8 +123,7 @@ def test_from_slack_to_the_acknowledgement(visit, site, places):
     tab_to(its, "form[action$='/acknowledge'] [name=comment]")
     its.page.keyboard.type("looking at it")
     its.page.keyboard.press("Enter")
-    its.page.wait_for_load_state("load")
-    assert "local (looking at it)" in its.page.locator("main").inner_text()
+    its.page.locator("main").get_by_text("local (looking at it)").first.wait_for()
     its.keep("on-call-3-acknowledged")
     with psycopg.connect(site.database) as connection:
         query = "SELECT acknowledged_by FROM alert WHERE fingerprint = %s"

@@ -6,21 +6,16 @@ import json
 import socket
 import ssl
 import urllib.request
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from threading import Event
 
 import grpc
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.collect import CollectSettings
 from monitor.simulate.fakes.intake import MemoryIntake
 from monitor.web.collect.server import collect_server
+from tests.rig.web.certificate import made_certificate
 from tests.rig.web.door import NOW, MadeUpTokens, a_door
 
 TRACES = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
@@ -29,26 +24,8 @@ TRACES = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 @pytest.fixture(scope="module")
 def tls(tmp_path_factory):
     """The settings for TLS with a certificate for 127.0.0.1."""
-    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "tests")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    folder = tmp_path_factory.mktemp("tls")
-    (folder / "certificate.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    (folder / "key.pem").write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return {"tls_certificate": folder / "certificate.pem", "tls_key": folder / "key.pem"}
+    certificate, key = made_certificate(tmp_path_factory.mktemp("tls"))
+    return {"tls_certificate": certificate, "tls_key": key}
 
 
 def refusal(**settings):
