@@ -24,7 +24,7 @@ from monitor.alert.methods.sequential import LONGEST_WAIT, Sequential
 from monitor.alert.methods.threshold import Threshold
 from monitor.alert.methods.wealth import NOTHING, advance, settle
 from monitor.alert.window import MINUTE
-from monitor.core.proportions import CONFIDENCE
+from monitor.core.figures.proportions import CONFIDENCE
 
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]

@@ -35,8 +35,8 @@ from benchmarks.databases import temporary_database
 from benchmarks.figures import finish, options
 from benchmarks.labelled import DEV, TEST, assess, cached_pipeline, read
 from monitor.core.batch import Batch
+from monitor.core.figures.proportions import wilson
 from monitor.core.model import Assessment, Interaction, Verdict
-from monitor.core.proportions import wilson
 from monitor.review.rates.estimate import Labels, rate
 from monitor.review.rates.plan import Plan, PlanRequest
 from monitor.store.database import connect

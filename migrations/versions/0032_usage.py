@@ -5,7 +5,8 @@ The release before names its columns, and leaves these at zero: what it stores c
 neither latency nor tokens nor cost.
 
 The sums are whole numbers (millionths of a second, tokens, billionths of the currency), so that a revision takes out
-exactly what was counted. `numeric` holds their squares without overflow. `monitor/core/latency.py` has the bins.
+exactly what was counted. `numeric` holds their squares without overflow. The bins are those of
+`monitor/core/figures/latency.py`.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from math import isfinite, sqrt
 from statistics import NormalDist
 
 from monitor.alert.window import Count
+from monitor.core.figures.proportions import CONFIDENCE, wilson
 from monitor.core.model import Json
-from monitor.core.proportions import CONFIDENCE, wilson
 
 LEARNT_OVER = timedelta(days=28)
 LEAST_HOURS = 24  # with fewer hours of answers, or with fewer answers, nothing is learnt

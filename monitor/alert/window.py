@@ -12,8 +12,8 @@ from statistics import NormalDist
 from monitor.alert.answers import AnswerBatch
 from monitor.alert.labelled import LabelledRate
 from monitor.alert.signal import Signal
-from monitor.core.latency import percentile, percentile_interval
-from monitor.core.proportions import CONFIDENCE, wilson
+from monitor.core.figures.latency import percentile, percentile_interval
+from monitor.core.figures.proportions import CONFIDENCE, wilson
 
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
@@ -41,7 +41,7 @@ class Count:
     """The count of one span: `total` items, the `sum` of their values, and the sum of the `squares` of their values.
 
     For a rate the values are 0 and 1, so `sum` and `squares` are the number of items that show the signal. For a
-    percentile, `bins` is the histogram of the latencies (`monitor.core.latency`).
+    percentile, `bins` is the histogram of the latencies (`monitor.core.figures.latency`).
     """
 
     total: int = 0

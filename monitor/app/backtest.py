@@ -20,8 +20,8 @@ from monitor.alert.rule import Rule
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import LEARNT_OVER
 from monitor.alert.window import MINUTE, Count, Span
-from monitor.core.latency import LATENCY_BINS
-from monitor.core.proportions import wilson
+from monitor.core.figures.latency import LATENCY_BINS
+from monitor.core.figures.proportions import wilson
 from monitor.simulate.answers import simulated_answers
 from monitor.simulate.minute_counts import WEEK_MINUTES, Ints, RateScenario, minute_counts
 

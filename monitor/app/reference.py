@@ -12,8 +12,8 @@ import numpy as np
 
 from monitor.assess.reference import ALPHA, LEAST_SCORES, ranks
 from monitor.core.errors import WrongSettings
+from monitor.core.figures.proportions import CONFIDENCE
 from monitor.core.model import Json
-from monitor.core.proportions import CONFIDENCE
 from monitor.store.reference.draw import ReferencePeriod
 from monitor.store.reference.frozen import FrozenReference
 from monitor.store.reference.references import ReferenceStore

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from monitor.core.errors import InvalidMessage, WrongSettings
+from monitor.core.figures.prices import PriceTable
 from monitor.core.message import DeadLetter, Message
 from monitor.core.model import Interaction, Mark
-from monitor.core.prices import PriceTable
 from monitor.core.trace import Collected
 from monitor.ingest.dialects import dialects, otlp
 from monitor.ingest.dialects.dialect import Context, Dialect, Headers

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import combinations
 
+from monitor.core.figures.proportions import wilson
 from monitor.core.model import Verdict
-from monitor.core.proportions import wilson
 from monitor.review.label import Consensus, Drawn, Opinion
 
 ENOUGH = 30  # labels; a share of fewer is shown with a warning

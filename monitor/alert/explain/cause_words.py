@@ -8,7 +8,7 @@ from shlex import quote
 from monitor.alert.explain.cause import BadKind, Broken, Cause, Told
 from monitor.alert.explain.finding import ExampleAnswer
 from monitor.alert.explain.sentences import percent, plain, value_phrase
-from monitor.core.proportions import Share, greater
+from monitor.core.figures.proportions import Share, greater
 
 LONGEST = 240  # characters of a sentence
 _LONGEST_NAME = 80  # characters of an id, an app or a document: a longer one is not named

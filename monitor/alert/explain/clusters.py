@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from monitor.alert.explain.finding import Cluster
 from monitor.alert.explain.keywords import telling_words, words
-from monitor.core.proportions import Share, greater
+from monitor.core.figures.proportions import Share, greater
 from monitor.privacy.masking import redact_head, without_findings
 
 MOST = 4

@@ -16,8 +16,8 @@ from monitor.alert.explain.familiarity import Familiarity, fit_of
 from monitor.alert.explain.finding import Value
 from monitor.alert.explain.keywords import LONGEST_QUESTION
 from monitor.alert.explain.rise import Place, is_bad, place_of_rise
+from monitor.core.figures.proportions import Share, greater
 from monitor.core.model import Reason, Verdict
-from monitor.core.proportions import Share, greater
 
 MISSED = 0.2  # of the answers retrieved a document before, which hardly any does now: then it is named
 _HARDLY = 0.25  # of its share before

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from monitor.alert.explain.answer import AnswerRow
 from monitor.alert.explain.cause import Told
-from monitor.core.proportions import Floats
+from monitor.core.figures.proportions import Floats
 
 _CLEAR = 1.645  # standard errors: 5 % one-sided
 _FEWEST_PAST = 20  # similarities of a topic, with fewer those of all topics count

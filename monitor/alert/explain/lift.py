@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from monitor.alert.explain.dimensions import Dimension, Rows
 from monitor.alert.explain.finding import Finding, Kind, Part, Value
-from monitor.core.proportions import Share, adjusted, greater, split_rise, z
+from monitor.core.figures.proportions import Share, adjusted, greater, split_rise, z
 
 FALSE_DISCOVERIES = 0.05  # the accepted share of false findings
 FEWEST = 10  # answers with a value, and without it; with fewer it is not compared

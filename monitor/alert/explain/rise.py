@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from monitor.alert.explain.answer import AnswerRow
 from monitor.alert.explain.dimensions import Dimension, Rows
 from monitor.alert.explain.finding import Value
-from monitor.core.proportions import Share, greater_in_strata
+from monitor.core.figures.proportions import Share, greater_in_strata
 
 DIMENSIONS = ("topic", "model", "prompt_version", "environment", "app")  # a tie goes to the first
 FALSE_NAMING = 0.001  # accepted chance of finding a rise anywhere when nothing changed

@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 from monitor.alert.methods.proportion_change import Comparison, compare, student_tail
 from monitor.alert.signal import Signal
 from monitor.alert.window import Count, measured
-from monitor.core.latency import percentile_bin, slower
+from monitor.core.figures.latency import percentile_bin, slower
 
 
 def compare_amounts(signal: Signal, current: Count, past: Sequence[Count]) -> Comparison | None:

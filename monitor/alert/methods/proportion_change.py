@@ -7,7 +7,7 @@ from math import atan, cos, pi, sin, sqrt
 from typing import NamedTuple
 
 from monitor.alert.window import Count
-from monitor.core.proportions import Share, greater
+from monitor.core.figures.proportions import Share, greater
 
 
 class Comparison(NamedTuple):

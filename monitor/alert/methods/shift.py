@@ -28,7 +28,7 @@ from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import HOUR, MINUTE, Counts, Observation, Outcome, Span
 from monitor.core.duration import spelled
-from monitor.core.proportions import wilson
+from monitor.core.figures.proportions import wilson
 from monitor.core.text.plain import moment
 
 MOST_TOPICS = 32  # with a history of their own; the answers of further ones share one

@@ -16,8 +16,8 @@ from monitor.assess.llm.endpoint import DEFAULT_BASE_URL
 from monitor.assess.llm.exchange import Purpose
 from monitor.assess.ports import Budget, Completer, Embedder, LanguageModel, TokenEncoder
 from monitor.core.errors import WrongSettings
+from monitor.core.figures.prices import Price
 from monitor.core.model import Assessment, Work
-from monitor.core.prices import Price
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import (
     DetectorSettings,

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from monitor.alert.rules.marked_yaml import InvalidYaml, MarkedYaml, parse_yaml
 from monitor.core.errors import WrongSettings
-from monitor.core.prices import ModelPrice, Price, PriceTable
+from monitor.core.figures.prices import ModelPrice, Price, PriceTable
 from monitor.core.settings.load import Settings
 
 

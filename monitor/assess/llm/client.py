@@ -23,7 +23,7 @@ from monitor.assess.llm.refusal import is_about_settings, is_too_long
 from monitor.assess.llm.transport import Refused, Transport, Unanswered
 from monitor.assess.ports import Budget, LanguageModel
 from monitor.core.errors import Fatal, MonitorError, Retriable
-from monitor.core.prices import Price
+from monitor.core.figures.prices import Price
 from monitor.core.retry import delay_before
 
 T = TypeVar("T", bound=Form)

@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from monitor.core.proportions import adjusted
+from monitor.core.figures.proportions import adjusted
 from monitor.report.findings.cells import ALL_SIGNALS, DAY, NEGATIVE, OFF_QUESTION, SIGNALS, WHOLE, Bools, Cells
 from monitor.report.findings.levels import Level, levels, stands_out
 from monitor.report.findings.outages import Outage, outages

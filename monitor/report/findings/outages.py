@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.core.proportions import wilson
+from monitor.core.figures.proportions import wilson
 from monitor.report.findings.cells import HOURS, WEEK, Cells, Ints, Slice
 from monitor.report.findings.evidence import Floats, dispersion, information
 

@@ -18,8 +18,8 @@ from operator import itemgetter
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from monitor.core.figures.proportions import at_most
 from monitor.core.model import Json
-from monitor.core.proportions import at_most
 from monitor.core.text.plain import moment as shown_moment
 from monitor.core.text.plain import percent, plain
 from monitor.report.findings.cells import NEGATIVE, OFF_QUESTION, WHOLE

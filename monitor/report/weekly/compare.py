@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
+from monitor.core.figures.proportions import Share, two_sided, wilson
 from monitor.core.model import Json
-from monitor.core.proportions import Share, two_sided, wilson
 
 CLEAR = 0.05  # a difference with a lower p value is clear
 WORSE, BETTER, UNCLEAR = "worse", "better", "no clear change"

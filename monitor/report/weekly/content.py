@@ -10,10 +10,10 @@ import json
 from collections.abc import Mapping
 from datetime import timedelta
 
+from monitor.core.figures.proportions import Share
+from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Json, Verdict
-from monitor.core.proportions import Share
 from monitor.core.text.plain import shortened
-from monitor.core.verdict_counts import Verdicts
 from monitor.privacy.masking import redact
 from monitor.report.weekly.actions import findings_json
 from monitor.report.weekly.compare import BETTER, HIGHER, WORSE, as_full, changed, rounded, share

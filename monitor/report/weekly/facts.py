@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from monitor.core.batch import Tally
+from monitor.core.figures.usage import AnswerUsage
+from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Unscored, Verdict
-from monitor.core.usage import AnswerUsage
-from monitor.core.verdict_counts import Verdicts
 from monitor.report.findings.find import Candidate
 from monitor.report.weekly.week import Week
 from monitor.review.label import Opinion

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from monitor.core.figures.proportions import Share, adjusted, greater, two_sided
+from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Json
-from monitor.core.proportions import Share, adjusted, greater, two_sided
-from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.compare import changed, share, significant
 from monitor.report.weekly.facts import DocumentUse, ReadAnswers, TwoWeeks
 from monitor.report.weekly.operations import name_json

@@ -9,9 +9,9 @@ from statistics import median
 
 from monitor.alert.silence import parse_matcher
 from monitor.alert.window import Count, interval
+from monitor.core.figures.usage import P50, P95, AnswerUsage
 from monitor.core.model import Json
 from monitor.core.text.plain import shortened
-from monitor.core.usage import P50, P95, AnswerUsage
 from monitor.privacy.masking import redact
 from monitor.report.weekly.compare import rounded, share
 from monitor.report.weekly.facts import Coverage, Episode, Facts, JudgedMetric, WeekSilence

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monitor.core.proportions import wilson
+from monitor.core.figures.proportions import wilson
 from monitor.review.evaluate.bootstrap import bootstrap_over_groups
 from monitor.review.evaluate.figures import XY, Figure, ReliabilityPoint
 from monitor.review.evaluate.reliability import Bin, brier, ece, reliability

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from monitor.core.figures.proportions import clopper_pearson
 from monitor.core.model import Verdict
-from monitor.core.proportions import clopper_pearson
 from monitor.review.rates import judged, stratified
 from monitor.review.rates.plan import Draw, Plan
 

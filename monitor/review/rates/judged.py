@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from monitor.core.proportions import CONFIDENCE
+from monitor.core.figures.proportions import CONFIDENCE
 from monitor.review.rates import stratified
 from monitor.review.rates.stratified import Stratum
 

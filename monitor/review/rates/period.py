@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from monitor.core.errors import WrongSettings
-from monitor.core.verdict_counts import Verdicts
+from monitor.core.figures.verdict_counts import Verdicts
 from monitor.review.rates.estimate import Rate
 from monitor.review.rates.plan import Plan
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 
-from monitor.core.proportions import CONFIDENCE
+from monitor.core.figures.proportions import CONFIDENCE
 
 _HALVINGS = 60  # of the interval that holds a bound: far below the precision of a float
 

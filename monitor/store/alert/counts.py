@@ -38,7 +38,7 @@ from sqlalchemy import (
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import HourSums
 from monitor.alert.window import HOUR, Count, Counts, Span
-from monitor.core.latency import LATENCY_BINS
+from monitor.core.figures.latency import LATENCY_BINS
 from monitor.core.model import Verdict
 from monitor.store.database import bounded
 from monitor.store.tables.interactions import unscored_minute, verdict_minute

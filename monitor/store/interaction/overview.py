@@ -11,9 +11,9 @@ from typing import TypeVar, cast
 
 from sqlalchemy import Column, Engine, Table, func, literal, select
 
+from monitor.core.figures.usage import AnswerUsage
+from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Verdict
-from monitor.core.usage import AnswerUsage
-from monitor.core.verdict_counts import Verdicts
 from monitor.store.database import limited_read
 from monitor.store.interaction.usage import read_usage
 from monitor.store.tables.audit import audit_checkpoint

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, func, select
 
-from monitor.core.usage import Amount, AnswerUsage
+from monitor.core.figures.usage import Amount, AnswerUsage
 from monitor.store.tables.usage import LATENCY, PARTS, QUANTITIES
 
 

@@ -5,7 +5,7 @@ They are whole numbers, so that taking an answer out leaves exactly what was the
 
 from __future__ import annotations
 
-from monitor.core.latency import LATENCY_BINS, latency_bin
+from monitor.core.figures.latency import LATENCY_BINS, latency_bin
 from monitor.core.model import Interaction
 from monitor.store.tables.usage import PARTS, QUANTITIES
 

@@ -11,8 +11,8 @@ from sqlalchemy import Connection, Engine, RowMapping, text
 
 from monitor.alert.state import State
 from monitor.core.batch import Tally
+from monitor.core.figures.usage import AnswerUsage
 from monitor.core.model import Unscored
-from monitor.core.usage import AnswerUsage
 from monitor.report.weekly.facts import (
     Arrivals,
     Behind,

@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import Connection, TextClause, text
 
 from monitor.alert.window import Span
+from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Verdict
-from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.facts import DocumentUse, ReadAnswers, TwoWeeks
 from monitor.report.weekly.groups import FEWEST_RETRIEVALS
 from monitor.report.weekly.week import Week

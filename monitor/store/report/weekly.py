@@ -14,8 +14,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, TextClause, text
 
+from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Reason, Verdict
-from monitor.core.verdict_counts import Verdicts
 from monitor.report.findings.find import Candidate, find
 from monitor.report.findings.outages import Outage, refined
 from monitor.report.weekly.actions import LEAST_ANSWERED, OVER_FROM, RIGHT_BELOW

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Engine
 
-from monitor.core.verdict_counts import Verdicts
+from monitor.core.figures.verdict_counts import Verdicts
 from monitor.review.rates.estimate import CLASSES, rate
 from monitor.review.rates.period import Period, PeriodRates
 from monitor.review.rates.plan import Plan

@@ -18,5 +18,5 @@ def usage_columns() -> tuple[Column[Any], ...]:
     return (
         *(Column(f"{name}_count", BigInteger, server_default=zero) for name in QUANTITIES),
         *(Column(f"{name}_{sums}", Numeric, server_default=zero) for sums in ("sum", "squares") for name in QUANTITIES),
-        Column(LATENCY, ARRAY(BigInteger)),  # `monitor.core.latency` has their edges; null: no latency is known
+        Column(LATENCY, ARRAY(BigInteger)),  # `monitor.core.figures.latency` has their edges; null: no latency is known
     )

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field
 
 from monitor.app.wiring.application import Application
+from monitor.core.figures.usage import P50, P95, AnswerUsage
+from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Verdict
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_WORDS
-from monitor.core.usage import P50, P95, AnswerUsage
-from monitor.core.verdict_counts import Verdicts
 from monitor.store.interaction.turns.unscored_counts import UnscoredShare, unscored_shares
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiResponse, rounded

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 from math import log10
 from typing import TypeAlias
 
+from monitor.core.figures.proportions import Share, two_sided, wilson
+from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Verdict
-from monitor.core.proportions import Share, two_sided, wilson
-from monitor.core.verdict_counts import Verdicts
 from monitor.report.charts.rates import Answers, RatePoint, TrueRate
 from monitor.report.weekly.compare import UNCLEAR, as_full, judged
 from monitor.review.rates.estimate import Rate

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from monitor.core.usage import P50, P95, AnswerUsage
+from monitor.core.figures.usage import P50, P95, AnswerUsage
 from monitor.store.database import TakesTooLong
 from monitor.store.interaction.overview import OverviewStore
 from monitor.web.interaction.overview_figures import Span

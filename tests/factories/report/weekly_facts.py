@@ -6,8 +6,8 @@ from datetime import date, timedelta
 from typing import Any
 
 from monitor.core.batch import Tally
+from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Verdict
-from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.facts import (
     Arrivals,
     Behind,

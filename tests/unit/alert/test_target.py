@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from monitor.alert.target import HIGHEST, LOWEST, Baseline, HourSums, Target, learn, parse_target
 from monitor.alert.window import Count
-from monitor.core.proportions import CONFIDENCE, wilson
+from monitor.core.figures.proportions import CONFIDENCE, wilson
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 USUAL = Baseline(rate=0.04, lower=0.035, upper=0.046, samples=60_000, hours=672, learnt_at=NOW)

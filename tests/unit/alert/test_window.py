@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.alert.window import Count, Span, interval, window_at
-from monitor.core.proportions import wilson
+from monitor.core.figures.proportions import wilson
 from tests.factories.alert.notifications import NOON, at
 
 FIVE = timedelta(minutes=5)

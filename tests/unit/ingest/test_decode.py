@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from monitor.core.errors import InvalidMessage, WrongSettings
+from monitor.core.figures.prices import ModelPrice, Price, PriceTable
 from monitor.core.message import DeadLetter
 from monitor.core.model import Interaction, Mark
-from monitor.core.prices import ModelPrice, Price, PriceTable
 from monitor.core.settings.sections import IngestSettings
 from monitor.ingest.decode import Decoder, TopicDecoder
 from monitor.ingest.dialects import DIALECTS

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from monitor.alert.signal import NAMES, Signal, SignalKind
 from monitor.alert.window import Span, measured
-from monitor.core.latency import LATENCY_BINS, latency_bin
+from monitor.core.figures.latency import LATENCY_BINS, latency_bin
 from monitor.core.model import TokenUsage
 from monitor.store.alert.counts import SpanCounts
 from monitor.store.interaction.usage_sums import USAGE_ADDED

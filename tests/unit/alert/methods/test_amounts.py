@@ -13,7 +13,7 @@ from monitor.alert.methods.threshold import Threshold
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Counts, Outcome
-from monitor.core.latency import LATENCY_BINS, latency_bin
+from monitor.core.figures.latency import LATENCY_BINS, latency_bin
 from tests.factories.alert.counts import START
 
 P95 = Signal(kind=SignalKind.LATENCY, name="p95")

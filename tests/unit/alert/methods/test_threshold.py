@@ -9,7 +9,7 @@ from monitor.alert.methods.threshold import Threshold
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Outcome, Span
-from monitor.core.proportions import wilson
+from monitor.core.figures.proportions import wilson
 from tests.factories.alert.counts import NEGATIVE, START, observe, share
 
 LAG = Signal(kind=SignalKind.LAG)

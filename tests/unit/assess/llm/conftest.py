@@ -6,7 +6,7 @@ from monitor.assess.llm import client, transport
 from monitor.assess.llm.client import ChatModel
 from monitor.assess.llm.exchange import Purpose
 from monitor.core import retry
-from monitor.core.prices import Price
+from monitor.core.figures.prices import Price
 from monitor.simulate.fakes.flow import MemoryBudget
 from tests.factories.assess.llm import GOOD, PRICE, Clock
 from tests.servers.llm import CHAT_MODEL, KEY, llm_server

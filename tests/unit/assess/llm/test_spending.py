@@ -9,7 +9,7 @@ import pytest
 
 from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Purpose, Spend
 from monitor.core.errors import Retriable
-from monitor.core.prices import Price
+from monitor.core.figures.prices import Price
 from monitor.simulate.fakes.flow import MemoryBudget
 from tests.factories.assess.llm import ASKED, GOOD, OPINION, PRICE, agree, failure, request
 from tests.servers.llm import (

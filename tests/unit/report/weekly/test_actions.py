@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from monitor.core.verdict_counts import Verdicts
+from monitor.core.figures.verdict_counts import Verdicts
 from monitor.report.findings.cells import Slice
 from monitor.report.findings.levels import Level
 from monitor.report.findings.outages import Outage

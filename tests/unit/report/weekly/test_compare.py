@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.core.proportions import Share
+from monitor.core.figures.proportions import Share
 from monitor.report.weekly.compare import BETTER, change_verdict, changed, rounded, share, significant
 
 

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.core.latency import LATENCY_BINS, latency_bin
+from monitor.core.figures.latency import LATENCY_BINS, latency_bin
+from monitor.core.figures.usage import Amount, AnswerUsage
+from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Unscored
-from monitor.core.usage import Amount, AnswerUsage
-from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.content import canonical, content, differing, digest
 from monitor.report.weekly.facts import Arrivals, DocumentUse, ReadAnswers, TwoWeeks, UsedInTwoWeeks
 from monitor.report.weekly.groups import MOST_GROUPS, documents_json, group_json, topics_json

@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 
 import pytest
 
+from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Verdict
-from monitor.core.verdict_counts import Verdicts
 from monitor.report.weekly.content import content
 from monitor.report.weekly.document import sections
 from monitor.report.weekly.html import page

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from monitor.core.figures.proportions import clopper_pearson
 from monitor.core.model import Verdict
-from monitor.core.proportions import clopper_pearson
 from monitor.review.rates.estimate import rate, tallies
 from monitor.review.rates.plan import Draw, Part, Plan, turns, way
 from monitor.review.rates.queue import open_items

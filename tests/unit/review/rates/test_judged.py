@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.core.proportions import wilson
+from monitor.core.figures.proportions import wilson
 from monitor.review.rates import stratified
 from monitor.review.rates.judged import Cell, JudgedStratum, estimate, interval
 from monitor.review.rates.stratified import Stratum

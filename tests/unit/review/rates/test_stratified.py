@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.core.proportions import wilson
+from monitor.core.figures.proportions import wilson
 from monitor.review.rates.stratified import Stratum, estimate, interval
 
 Z = 1.959963984540054

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from monitor.core.proportions import wilson
-from monitor.core.verdict_counts import Verdicts
+from monitor.core.figures.proportions import wilson
+from monitor.core.figures.verdict_counts import Verdicts
 from monitor.store.database import TakesTooLong
 from monitor.store.interaction.overview import Cell
 from monitor.web.interaction.overview_figures import (

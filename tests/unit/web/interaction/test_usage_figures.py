@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.core.latency import LATENCY_BINS, latency_bin
-from monitor.core.usage import Amount, AnswerUsage
+from monitor.core.figures.latency import LATENCY_BINS, latency_bin
+from monitor.core.figures.usage import Amount, AnswerUsage
 from monitor.web.interaction.usage_figures import usage_changes
 
 

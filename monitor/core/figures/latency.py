@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import ceil, inf, log, sqrt
 from statistics import NormalDist
 
-from monitor.core.proportions import CONFIDENCE
+from monitor.core.figures.proportions import CONFIDENCE
 
 RELATIVE_ERROR = 0.05
 LATENCY_BINS = 152  # the first: below 1 ms; the last: from 55 minutes on

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.core.latency import (
+from monitor.core.figures.latency import (
     LATENCY_BINS,
     RELATIVE_ERROR,
     bin_edges,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from monitor.core.figures.proportions import wilson
 from monitor.core.model import Verdict
-from monitor.core.proportions import wilson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.core.proportions import Share, adjusted, greater, greater_in_strata, split_rise, two_sided
+from monitor.core.figures.proportions import Share, adjusted, greater, greater_in_strata, split_rise, two_sided
 
 
 def share(matching, total):

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from monitor.core.prices import MOST_REMEMBERED, ModelPrice, Price, PriceTable
+from monitor.core.figures.prices import MOST_REMEMBERED, ModelPrice, Price, PriceTable
 
 TODAY = date(2026, 11, 23)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Self
 
-from monitor.core.latency import percentile
+from monitor.core.figures.latency import percentile
 
 P50, P95 = 0.5, 0.95  # the percentiles of the latency that people are shown
 
