@@ -18,7 +18,7 @@ from monitor.store.database import retriable
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import of_topic
 from monitor.store.ledger.offsets import Account, lock_ledgers
-from monitor.store.tables.interactions import dead_letter
+from monitor.store.tables.ledger import dead_letter
 
 NO_GROUP = ""  # the group of a letter that no ledger counts
 _d = dead_letter.c

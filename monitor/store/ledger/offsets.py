@@ -14,7 +14,7 @@ from monitor.core.errors import Fenced, WrongSettings
 from monitor.core.message import Offset, Position, Skip, StoredOffset
 from monitor.core.ports import GroupOffsets
 from monitor.store.database import retriable
-from monitor.store.tables.interactions import consumer_offset
+from monitor.store.tables.ledger import consumer_offset
 
 if TYPE_CHECKING:
     import psycopg

@@ -25,7 +25,7 @@ from monitor.store.audit.statements import UNSTATED, Reading, reading_of, statem
 from monitor.store.audit_queue import Act, Kind, driver, known_queue_key, queue_act
 from monitor.store.audit_rows import REVISES
 from monitor.store.database import retriable
-from monitor.store.tables.interactions import consumer_offset
+from monitor.store.tables.ledger import consumer_offset
 
 Runs: TypeAlias = Sequence[tuple[int, int]]  # of offsets, first and last
 Partition: TypeAlias = tuple[str, int]
