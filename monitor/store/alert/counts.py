@@ -38,7 +38,7 @@ from monitor.core.model import Verdict
 from monitor.store.alert.span_pieces import Piece, cut
 from monitor.store.database import bounded
 from monitor.store.tables.interactions import unscored_minute
-from monitor.store.tables.signals import ingest_minute, verdict_hour
+from monitor.store.tables.signals import ingest_minute, time_of, verdict_hour
 from monitor.store.tables.usage import LATENCY, PARTS
 
 # The planner cannot see how short the spans are and overestimates the costs: compiling would take longer than the read.
@@ -127,7 +127,7 @@ def _by_hour(
     table: Table, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span
 ) -> Select[Any]:
     """Each row of the span with its hour, total, sum and the labels of `by`."""
-    at = _time(table)
+    at = time_of(table)
     hour = at if table is verdict_hour else func.date_trunc("hour", at, "UTC")
     total, added, _ = _values(table, signal)
     columns = (hour.label("hour"), total.label("total"), added.label("added"), *(table.c[label] for label in by))
@@ -143,10 +143,6 @@ def _tables(signal: Signal) -> tuple[Table, ...]:
 
 def _chosen(table: Table, selector: Mapping[str, tuple[str, ...]]) -> list[ColumnElement[bool]]:
     return [table.c[label].in_(values) for label, values in selector.items() if values]
-
-
-def _time(table: Table) -> ColumnElement[Any]:
-    return table.c.hour if table is verdict_hour else table.c.minute
 
 
 def _zeros(spans: Sequence[Span], signal: Signal) -> list[list[float]]:
@@ -194,7 +190,7 @@ def _part(
         .table_valued("number", "start", "end", name="piece")
         .render_derived()
     )
-    at = _time(table)
+    at = time_of(table)
     labels = [table.c[label] for label in by]
     names = ("total", "added", "squares")
     sums = [func.sum(value).label(name) for name, value in zip(names, _values(table, signal), strict=True)]
