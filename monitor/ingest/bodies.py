@@ -6,30 +6,22 @@ each after its length in four bytes, big-endian, as protobuf.
 
 from __future__ import annotations
 
-import gzip
 import sys
-import zlib
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from io import BytesIO
+from io import BufferedIOBase, BytesIO
 from pathlib import Path
 from typing import IO
 
 from monitor.core.errors import WrongSettings
 from monitor.core.message import Message, Position
+from monitor.ingest.compression import DAMAGED, HEAD_BYTES, decompressed
+from monitor.ingest.files import STDIN
 from monitor.ingest.records import TABLE, Form, form_of, records
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
 MOST_BYTES = 512 * 2**20  # of a file, decompressed
-_GZIP_MAGIC = b"\x1f\x8b"
-_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _LENGTH_BYTES = 4
 _JSON_STARTS = (b"{", b"[", b'"')
-_STDIN = Path("-")
 
 
 def messages_of_file(path: Path, *, now: Callable[[], datetime]) -> Iterator[Message]:
@@ -81,29 +73,27 @@ def _prefixed(content: bytes) -> Iterator[bytes]:
 
 def _content(path: Path) -> bytes:
     try:
-        if path == _STDIN:
-            return _decompressed(sys.stdin.buffer, path)
+        if path == STDIN:
+            return _plain(sys.stdin.buffer, path)
         with path.open("rb") as file:
-            return _decompressed(file, path)
+            return _plain(file, path)
     except EOFError:
         raise WrongSettings(f"{path}: the compressed file is truncated") from None
-    except (OSError, ValueError, zlib.error, zstd.ZstdError) as error:
+    except (ValueError, *DAMAGED) as error:  # ValueError: a name with U+0000
         raise WrongSettings(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _decompressed(file: IO[bytes], path: Path) -> bytes:
+def _plain(file: IO[bytes], path: Path) -> bytes:
     content = _limited(file, path)
     # opened again over the bytes: standard input cannot be read twice
-    if content.startswith(_GZIP_MAGIC):
-        with gzip.GzipFile(fileobj=BytesIO(content)) as plain:
-            return _limited(plain, path)
-    if content.startswith(_ZSTD_MAGIC):
-        with zstd.ZstdFile(BytesIO(content), "rb") as plain:
-            return _limited(plain, path)
-    return content
+    plain = decompressed(BytesIO(content), content[:HEAD_BYTES], path.suffix)
+    if plain is None:
+        return content
+    with plain:
+        return _limited(plain, path)
 
 
-def _limited(file: IO[bytes] | gzip.GzipFile | zstd.ZstdFile, path: Path) -> bytes:
+def _limited(file: IO[bytes] | BufferedIOBase, path: Path) -> bytes:
     content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise WrongSettings(f"{path}: holds more than {MOST_BYTES // 2**20} MiB; split it, or use `monitor replay`")

@@ -66,6 +66,9 @@ BODIES = {
     "plain protobuf": lambda: as_protobuf(ROOT, RETRIEVER, MODEL),
     "gzip": lambda: gzip.compress(as_protobuf(ROOT, RETRIEVER, MODEL)),
     "zstd": lambda: zstd.compress(as_protobuf(ROOT, RETRIEVER, MODEL)),
+    "zstd as pzstd writes it": lambda: (
+        b"\x50\x2a\x4d\x18\x04\0\0\0skip" + zstd.compress(as_protobuf(ROOT, RETRIEVER, MODEL))
+    ),
     "lengths before protobuf": lambda: prefixed(as_protobuf(MODEL), as_protobuf(ROOT, RETRIEVER)),
     "json over lines": lambda: json.dumps(request(ROOT, RETRIEVER, MODEL), indent=1).encode(),
     "a request a line": lambda: b"\n".join(json.dumps(request(s)).encode() for s in (RETRIEVER, ROOT, MODEL)) + b"\n",
@@ -117,7 +120,9 @@ def test_a_trace_without_turn_says_why(tmp_path: Path) -> None:
 def test_files_that_cannot_be_read_are_wrong_use(tmp_path: Path) -> None:
     cut = tmp_path / "cut.gz"
     cut.write_bytes(gzip.compress(b"{}" * 1000)[:-8])
-    for file in (tmp_path / "missing", tmp_path, cut):
+    nearly_empty = tmp_path / "nearly_empty.gz"
+    nearly_empty.write_bytes(b"\x1f")
+    for file in (tmp_path / "missing", tmp_path, cut, nearly_empty):
         with pytest.raises(WrongSettings, match=str(file)):
             decoded(file)
     with pytest.raises(WrongSettings, match="unknown dialect"):
