@@ -6,6 +6,7 @@ each after its length in four bytes, big-endian, as protobuf.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -13,15 +14,16 @@ from io import BufferedIOBase, BytesIO
 from pathlib import Path
 from typing import IO
 
-from monitor.core.errors import WrongSettings
+from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.message import Message, Position
 from monitor.ingest.compression import DAMAGED, HEAD_BYTES, decompressed
-from monitor.ingest.files import STDIN
 from monitor.ingest.records import TABLE, Form, form_of, records
 
 MOST_BYTES = 512 * 2**20  # of a file, decompressed
 _LENGTH_BYTES = 4
 _JSON_STARTS = (b"{", b"[", b'"')
+_NEVER_JSON = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_STDIN = Path("-")
 
 
 def messages_of_file(path: Path, *, now: Callable[[], datetime]) -> Iterator[Message]:
@@ -33,9 +35,13 @@ def messages_of_file(path: Path, *, now: Callable[[], datetime]) -> Iterator[Mes
     """
     form = form_of(path)
     headers = TABLE if form is Form.TABLE else ()
-    for number, value in _pieces(_content(path), form):
-        position = Position(topic=str(path), partition=0, offset=number)
-        yield Message(value=value, position=position, received_at=now(), size=len(value), headers=headers)
+    content = _content(path)
+    try:
+        for number, value in _pieces(content, form):
+            position = Position(topic=str(path), partition=0, offset=number)
+            yield Message(value=value, position=position, received_at=now(), size=len(value), headers=headers)
+    except Fatal as error:
+        raise Fatal(f"{path}: {error}") from None
 
 
 def _pieces(content: bytes, form: Form) -> Iterator[tuple[int, bytes]]:
@@ -43,37 +49,40 @@ def _pieces(content: bytes, form: Form) -> Iterator[tuple[int, bytes]]:
     start = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if not start:
         return
-    if form is Form.JSON and (start not in _JSON_STARTS or _is_prefixed(content)):
-        yield from enumerate(_prefixed(content) if _is_prefixed(content) else [content], start=1)
-        return
+    if form is Form.JSON:
+        bodies = _prefixed(content)
+        if bodies is None and (start not in _JSON_STARTS or _is_protobuf(content)):
+            bodies = [slice(None)]
+        if bodies is not None:
+            yield from enumerate((content[body] for body in bodies), start=1)
+            return
     pieces = (piece for piece in records(BytesIO(content), form, MOST_BYTES) if piece is not None)
     for number, (value, _) in enumerate(pieces, start=1):
         if value.strip():
             yield number, value
 
 
-def _is_prefixed(content: bytes) -> bool:
-    """Whether lengths lead from the start exactly to the end."""
-    place = 0
-    while place < len(content):
-        length = int.from_bytes(content[place : place + _LENGTH_BYTES], "big")
-        place += _LENGTH_BYTES + length
-        if not length:
-            return False
-    return place == len(content)
+def _is_protobuf(content: bytes) -> bool:
+    """Whether a line feed and what looks like JSON's first sign are the tag and the length of a list of spans."""
+    return content.startswith(b"\n") and _NEVER_JSON.search(content, 0, 128) is not None
 
 
-def _prefixed(content: bytes) -> Iterator[bytes]:
-    place = 0
-    while place < len(content):
-        begin = place + _LENGTH_BYTES
-        place = begin + int.from_bytes(content[place:begin], "big")
-        yield content[begin:place]
+def _prefixed(content: bytes) -> list[slice] | None:
+    """Where the bodies stand that follow their lengths; None if the lengths do not lead exactly to the end."""
+    bodies: list[slice] = []
+    end = 0
+    while end < len(content):
+        begin = end + _LENGTH_BYTES
+        end = begin + int.from_bytes(content[end:begin], "big")
+        if end == begin:
+            return None
+        bodies.append(slice(begin, end))
+    return bodies if end == len(content) else None
 
 
 def _content(path: Path) -> bytes:
     try:
-        if path == STDIN:
+        if path == _STDIN:
             return _plain(sys.stdin.buffer, path)
         with path.open("rb") as file:
             return _plain(file, path)

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from monitor.app.decode import Reading, decode_files
 from monitor.cli.app import app
-from monitor.core.errors import WrongSettings
+from monitor.core.errors import Fatal, WrongSettings
 from tests.rig.ingest.spans import TRACE
 
 NATIVE = {
@@ -86,6 +86,20 @@ def test_each_form_of_a_file_gives_the_turn_of_its_trace(form: str, tmp_path: Pa
     assert reading.rejected == []
 
 
+@pytest.mark.parametrize(("start", "dialect"), [("[", None), ("{", "otlp_proto")])
+def test_protobuf_whose_length_looks_like_the_start_of_json_is_protobuf(
+    start: str, dialect: str | None, tmp_path: Path
+) -> None:
+    sent = ExportTraceServiceRequest()
+    scoped = sent.resource_spans.add().scope_spans.add()
+    scoped.spans.add(trace_id=bytes.fromhex(TRACE), span_id=b"\1" * 8, name="s" * (ord(start) - 34))
+    body = sent.SerializeToString()
+    assert body.startswith(b"\n" + start.encode())
+    file = tmp_path / "spans.pb"
+    file.write_bytes(body)
+    assert [none.because for none in decoded(file, dialect=dialect).without_turn] == ["it calls no model"]
+
+
 def test_a_trace_may_be_spread_over_files_beside_events_of_other_forms(tmp_path: Path) -> None:
     bodies = (as_protobuf(ROOT), json.dumps(NATIVE).encode(), as_protobuf(RETRIEVER, MODEL))
     files = [tmp_path / str(number) for number in range(len(bodies))]
@@ -125,6 +139,10 @@ def test_files_that_cannot_be_read_are_wrong_use(tmp_path: Path) -> None:
     for file in (tmp_path / "missing", tmp_path, cut, nearly_empty):
         with pytest.raises(WrongSettings, match=str(file)):
             decoded(file)
+    table = tmp_path / "cut.csv"
+    table.write_text('id,question,answer\nq-1,"Open')
+    with pytest.raises(Fatal, match=f"{table}: row 2 is not CSV"):
+        decoded(table)
     with pytest.raises(WrongSettings, match="unknown dialect"):
         decoded(cut, dialect="nonsense")
 
