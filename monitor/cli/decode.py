@@ -49,11 +49,9 @@ def decode(
     from monitor.core.settings.load import load_settings
     from monitor.ingest.mapping import event_map
 
-    settings = load_settings()
-    read_by = event_map(places or ())
-    chosen = dialect or (None if read_by else settings.ingest.dialect)
-    app = app_name or settings.ingest.app
-    reading = decode_files(files, dialect=chosen, app=app, event_map=read_by, now=utc_now)
+    reading = decode_files(
+        files, load_settings(), dialect=dialect, app=app_name, event_map=event_map(places or ()), now=utc_now
+    )
     if as_json:
         for event in reading.events:
             sys.stdout.write(json.dumps(event, ensure_ascii=False) + "\n")

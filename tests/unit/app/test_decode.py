@@ -6,6 +6,7 @@ import gzip
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from backports import zstd
@@ -15,6 +16,8 @@ from typer.testing import CliRunner
 from monitor.app.decode import Reading, decode_files
 from monitor.cli.app import app
 from monitor.core.errors import Fatal, WrongSettings
+from monitor.core.settings.load import Settings
+from monitor.core.settings.sections import IngestSettings
 from tests.rig.ingest.spans import TRACE
 
 NATIVE = {
@@ -54,8 +57,9 @@ def as_protobuf(*spans: dict[str, object]) -> bytes:
     return sent.SerializeToString()
 
 
-def decoded(*files: Path, dialect: str | None = None) -> Reading:
-    return decode_files(files, dialect=dialect, app="shop", now=lambda: datetime.now(UTC))
+def decoded(*files: Path, dialect: str | None = None, **ingest: Any) -> Reading:
+    settings = Settings(ingest=IngestSettings(**{"app": "shop", **ingest}))
+    return decode_files(files, settings, dialect=dialect, app=None, now=lambda: datetime.now(UTC))
 
 
 def prefixed(*bodies: bytes) -> bytes:
@@ -123,6 +127,15 @@ def test_events_without_scores_keep_their_reason_and_nulls(tmp_path: Path) -> No
     [event] = decoded(file).events
     assert (event["question"], event["answer"], event["unscored"]) == ("Open today?", None, "call_failed")
     assert event["retrieved_documents"] == [{"id": "d", "text": None}]
+
+
+def test_events_are_read_by_the_settings_also_those_within_a_sample_of_several_turns(tmp_path: Path) -> None:
+    sample = {"user_input": [{"type": "human", "content": "Open today?"}, {"type": "ai", "content": "Yes."}]}
+    file = tmp_path / "events.jsonl"
+    file.write_text(f"{json.dumps(NATIVE)}\n{json.dumps(sample)}\n{json.dumps({**NATIVE, 'answer': 'Yes. ' * 9})}\n")
+    reading = decoded(file, environment="staging", max_text_chars=20)
+    assert [event["environment"] for event in reading.events] == ["staging", "staging"]
+    assert reading.rejected == [f"{file}, 3: answer: has 45 characters; the limit is 20"]
 
 
 def test_a_trace_without_turn_says_why(tmp_path: Path) -> None:
