@@ -27,12 +27,12 @@ from monitor.review.export import native_event as exported_event
 
 @dataclass(slots=True)
 class Reading:
-    """What files hold: native events, the traces without a turn, and the messages that cannot be read."""
+    """What files hold: native events, traces without a turn, messages that cannot be read, and feedback."""
 
     events: list[dict[str, Json]] = field(default_factory=list)
     without_turn: list[NoTurn] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
-    feedback: int = 0
+    feedback: int = 0  # answers that it is on, in events of its own
 
 
 def decode_files(

@@ -174,6 +174,13 @@ def test_the_command_prints_events_alone_on_standard_output(tmp_path: Path) -> N
     assert "2 interactions, 1 of them without scores" in result.stderr
 
 
+def test_the_command_tells_of_feedback_that_comes_alone(tmp_path: Path) -> None:
+    file = tmp_path / "feedback.jsonl"
+    file.write_text('{"feedback": [{"id": "q-1", "thumb": "up"}, {"id": "q-2", "thumb": "down"}]}\n')
+    result = CliRunner().invoke(app, ["decode", str(file)])
+    assert result.stderr == "0 interactions, and feedback on 2 answers\n"
+
+
 def test_the_command_shows_people_what_was_read_and_ends_with_1_if_a_line_was_rejected(tmp_path: Path) -> None:
     file = tmp_path / "events.jsonl"
     file.write_text(f"{json.dumps(request(ROOT, RETRIEVER, MODEL))}\nno json\n")
