@@ -152,6 +152,16 @@ def test_a_problem_names_the_field_where_it_stands():
     )
     assert refused({"reply": "a", "contexts": []}) == ("prompt", "is missing (mapped to question)")
     assert refused({"prompt": "q", "reply": "a", "contexts": [{"title": 1}]})[0] == "contexts"
+    inner = (*BASIC, "usage.input=tokens", "tags.topic=subject")
+    assert refused({"prompt": "q", "reply": "a", "contexts": [], "tokens": "many"}, *inner) == (
+        "tokens",
+        "must be a whole number, got a string (mapped to usage.input)",
+    )
+    row = {"prompt": "q", "reply": "a", "contexts": "", "subject": ["x"]}
+    assert refused(row, *inner, headers=TABLE) == (
+        "subject",
+        "must be a string, number or boolean, got a list (mapped to tags.topic)",
+    )
     assert refused({"prompt": "q", "reply": "a", "contexts": [], "model": 1}) == (
         "model",
         "must be a string, got a number",
