@@ -32,6 +32,7 @@ class Reading:
     events: list[dict[str, Json]] = field(default_factory=list)
     without_turn: list[NoTurn] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
+    wrong_parts: int = 0  # spans and log records that were left out of requests that are read otherwise
     feedback: int = 0  # answers that it is on, in events of its own
 
 
@@ -63,6 +64,7 @@ def decode_files(
                 reading.events.append(_event(read))
                 continue
             reading.feedback += len(read.feedback)
+            reading.wrong_parts += read.rejected
             for span in read.spans:
                 spans.setdefault(span.trace_id, []).append(span)
             for log in read.logs:

@@ -119,5 +119,7 @@ def _print_rest(reading: Reading) -> None:
         err.print(f"  rejected {readable(line)}", style="yellow", markup=False)
     if (more := len(reading.rejected) - _SHOWN_PROBLEMS) > 0:
         err.print(f"  and {more} more rejected", style="yellow")
+    if reading.wrong_parts:
+        err.print(f"  left out as wrong: {reading.wrong_parts} of the spans and log records", style="yellow")
     if not (reading.events or reading.feedback or reading.without_turn or reading.rejected):
         err.print("the files hold no event and no span")

@@ -174,6 +174,15 @@ def test_the_command_prints_events_alone_on_standard_output(tmp_path: Path) -> N
     assert "2 interactions, 1 of them without scores" in result.stderr
 
 
+def test_the_command_tells_how_many_spans_are_wrong(tmp_path: Path) -> None:
+    file = tmp_path / "spans.json"
+    wrong = {**MODEL, "spanId": "no hex"}
+    file.write_text(json.dumps(request(ROOT, RETRIEVER, MODEL, wrong)))
+    result = CliRunner().invoke(app, ["decode", str(file)])
+    assert result.exit_code == 0
+    assert result.stderr == "1 interaction\n  left out as wrong: 1 of the spans and log records\n"
+
+
 def test_the_command_tells_of_feedback_that_comes_alone(tmp_path: Path) -> None:
     file = tmp_path / "feedback.jsonl"
     file.write_text('{"feedback": [{"id": "q-1", "thumb": "up"}, {"id": "q-2", "thumb": "down"}]}\n')
