@@ -299,7 +299,6 @@ def test_a_file_gets_whole_lines_and_after_a_full_disk_no_half_line(tmp_path, mo
     assert [json.loads(line)["id"] for line in path.read_text().splitlines()] == ["old", "new"]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_reports_its_own_and_nothing_of_its_parent(door):
     door.held.clear()
