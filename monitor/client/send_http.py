@@ -71,8 +71,7 @@ class HttpSender:
                 ):
                     after = retry_after(error.headers.get("Retry-After"), time.time())
                     raise Unavailable(problem, retry_after=after) from None
-                detail = error.read(300).decode(errors="replace").strip()
-                raise Refused(f"{problem}: {detail}") from None
+                raise Refused(f"{problem}: {_detail(error)}") from None
         except (URLError, HTTPException, ssl.SSLError, OSError) as error:
             raise Unavailable(f"{self._url} is out of reach: {getattr(error, 'reason', error)}") from error
 
@@ -92,6 +91,14 @@ def retry_after(value: str | None, now: float) -> float | None:
         except (ValueError, TypeError):
             return None
     return max(seconds, 0.0) if math.isfinite(seconds) else None
+
+
+def _detail(error: HTTPError) -> str:
+    """The beginning of what the destination says of its refusal, which holds whether or not the words arrive."""
+    try:
+        return error.read(300).decode(errors="replace").strip()
+    except (HTTPException, OSError):
+        return "the rest of the reply did not come"
 
 
 def _rejected(body: bytes) -> list[str]:

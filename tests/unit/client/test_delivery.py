@@ -47,8 +47,9 @@ def test_the_wait_that_the_door_asks_for_is_kept(monkeypatch, door):
     assert waits[2] < 1
 
 
-def test_a_wrong_event_costs_only_itself(door, caplog):
-    refusal = Answer(status=400, body='{"problem": "question"}')
+@pytest.mark.parametrize("headers", [{}, {"Transfer-Encoding": "chunked"}], ids=["told why", "the words break off"])
+def test_a_wrong_event_costs_only_itself(headers, door, caplog):
+    refusal = Answer(status=400, headers=headers, body='{"problem": "question"}')
     door.refuses = lambda events: refusal if any(event["id"] == "bad" for event in events) else None
     reporter = Reporter(door.url)
     for key in ("a", "b", "bad", "c", "d"):
