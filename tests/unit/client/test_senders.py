@@ -17,6 +17,15 @@ from tests.factories.turn import TURN
 pytestmark = pytest.mark.usefixtures("quick")
 
 
+@pytest.mark.parametrize(
+    ("given", "path"), [("", "/v1/interactions"), ("/", "/v1/interactions"), ("/own?team=7", "/own?team=7")]
+)
+def test_over_http_to_the_monitors_path_unless_another_is_given(given, path, door):
+    with Reporter(door.url + given) as reporter:
+        reporter.record(**TURN)
+    assert door.requests[0].path == path
+
+
 def test_retry_after_may_be_a_date():
     assert retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 30) == 30
     assert retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 90) == 0
