@@ -57,6 +57,7 @@ def test_a_wrong_event_costs_only_itself(headers, door, caplog):
     assert reporter.flush(20)
     assert [event["id"] for event in door.events] == ["a", "b", "c", "d"]
     assert (reporter.sent, reporter.dropped) == (4, 1)
+    assert "1 event dropped: http" in caplog.text
     assert "answered 400" in caplog.text
 
 
@@ -84,7 +85,7 @@ def test_the_queue_is_bounded_in_events_and_in_bytes(door, caplog):
     assert few.close()
     assert (few.sent, few.dropped) == (4, 2)
     assert small.close()
-    assert "the queue is full" in caplog.text
+    assert "the queue is full: 2 events dropped since" in caplog.text
 
 
 def test_batches_are_full_under_load(door):
