@@ -15,7 +15,7 @@ from monitor.core.plugins import GROUPS, announced
 from monitor.core.settings.load import unknown_names
 from monitor.ingest.dialects import dialects
 from monitor.store.database import retriable
-from monitor.store.migrate import schema_state
+from monitor.store.migrate import has_schema, schema_state
 from monitor.store.reference.references import ReferenceStore
 
 PROBE = "Is the support line open on Sundays?"
@@ -69,7 +69,7 @@ def check_profile(application: Application) -> str:
 
 def check_references(application: Application) -> str:
     profile = application.profile
-    if not schema_state(application.engine).startswith("at "):
+    if not has_schema(application.engine):
         return "none is frozen yet"
     found = listed(ReferenceStore(application.engine), profile=(profile.hash, profile.embedding_model))
     if not found:
@@ -84,7 +84,7 @@ def check_references(application: Application) -> str:
 
 def check_rules(application: Application) -> str:
     alerting = application.alerting
-    if application.settings.rules is None and not schema_state(application.engine).startswith("at "):
+    if application.settings.rules is None and not has_schema(application.engine):
         rules, origin = alerting.parse_rules(read_rules(None), DEFAULT_RULES).rules, name_of(SHIPPED)
     else:
         in_force = alerting.rules_in_force()
