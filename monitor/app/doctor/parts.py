@@ -13,6 +13,7 @@ from monitor.assess.judge.registry import metrics
 from monitor.core.errors import Fatal
 from monitor.core.plugins import GROUPS, announced
 from monitor.core.settings.load import unknown_names
+from monitor.core.text.plain import plural
 from monitor.ingest.dialects import dialects
 from monitor.store.database import retriable
 from monitor.store.migrate import has_schema, schema_state
@@ -98,5 +99,4 @@ def check_prices(application: Application) -> str:
     table = prices_of(application.settings)
     if table is None:
         return "not set: MONITOR_PRICES, so answers have no cost"
-    number = len(table.models)
-    return f"{number} price{'s' * (number != 1)} in {table.currency}: {few([one.model for one in table.models])}"
+    return f"{plural(len(table.models), 'price')} in {table.currency}: {few([one.model for one in table.models])}"
