@@ -140,10 +140,8 @@ def limit_of(alert: NotifiedAlert) -> tuple[str, str]:
     """What the value is held against, as name and amount: `fires above`, `30.0 %`."""
     if alert.method == "absence":
         return _LIMITS["absence"], f"about {alert.bound:,.0f} in {format_duration(alert.window)}"
-    if alert.method == "change" and alert.unit == "share" and alert.bound >= 1.0:  # a share cannot rise above it
-        return "usual level", "not known yet"
-    if alert.method == "change" and alert.unit != "share" and not alert.bound:
-        return "usual level", "not known yet"
+    if alert.method == "change" and (alert.bound >= 1.0 if alert.unit == "share" else not alert.bound):
+        return "usual level", "not known yet"  # no share rises above 1, and no usual amount is 0
     name = _LIMITS.get(alert.method, f"fires {'below' if alert.below else 'above'}")
     return name, amount(alert.bound, alert.unit)
 

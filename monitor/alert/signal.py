@@ -44,6 +44,8 @@ class SignalKind(StrEnum):
     LEDGER = "ledger_imbalance"  # partitions whose ledger does not balance now
 
 
+COUNTED_SHARES = frozenset({SignalKind.RATE, SignalKind.RANKS, SignalKind.UNSCORED, SignalKind.DEAD_LETTERS})
+AMOUNTS = frozenset({SignalKind.LATENCY, SignalKind.TOKENS, SignalKind.COST})  # what answers use up
 NAMES: Mapping[SignalKind, tuple[str, ...]] = {
     SignalKind.RATE: RATES,
     SignalKind.MEAN: MEANS,
@@ -75,13 +77,12 @@ class Signal:
     @property
     def is_share(self) -> bool:
         """Whether it is a rate between 0 and 1."""
-        of_counts = (SignalKind.RATE, SignalKind.UNSCORED, SignalKind.DEAD_LETTERS)
-        return self.kind in of_counts or self.kind in (SignalKind.RANKS, SignalKind.TRUE_RATE)
+        return self.kind in COUNTED_SHARES or self.kind is SignalKind.TRUE_RATE
 
     @property
     def is_amount(self) -> bool:
         """Whether it is a quantity that answers use up: its unit is that of the quantity, and more of it is worse."""
-        return self.kind in (SignalKind.LATENCY, SignalKind.TOKENS, SignalKind.COST)
+        return self.kind in AMOUNTS
 
     @property
     def is_sum(self) -> bool:

@@ -42,6 +42,18 @@ class Retried:
         return self.asked - self.assessed - self.duplicate - self.unscored - self.collected - self.dead
 
     @property
+    def outcomes(self) -> Sequence[str]:
+        """`3 assessed`, `0 duplicate`, …: what became of the letters, in words; `elsewhere` is left out."""
+        sometimes = {"unscored": self.unscored, "collected": self.collected}
+        counts = {
+            "assessed": self.assessed,
+            "duplicate": self.duplicate,
+            **{name: count for name, count in sometimes.items() if count},
+            "still dead": self.dead,
+        }
+        return [f"{count} {name}" for name, count in counts.items()]
+
+    @property
     def vain(self) -> bool:
         """Whether letters are still dead and none was settled."""
         return self.dead > 0 and not (self.assessed or self.duplicate or self.unscored or self.collected)

@@ -148,10 +148,7 @@ def deadletters_retry(
     elif not done.asked:
         typer.echo("none of these dead letters is open" if ids else "no open dead letters")
     else:
-        line = f"{done.asked} tried = {done.assessed} assessed + {done.duplicate} duplicate"
-        line += f" + {done.unscored} unscored" if done.unscored else ""
-        line += f" + {done.collected} collected" if done.collected else ""
-        line += f" + {done.dead} still dead"
+        line = f"{done.asked} tried = {' + '.join(done.outcomes)}"
         typer.echo(f"{line} + {done.elsewhere} taken by another process" if done.elsewhere else line)
         if done.dead:
             typer.echo("`monitor deadletters list` shows why")

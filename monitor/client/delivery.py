@@ -115,7 +115,7 @@ class Delivery:
             self._given_up = left > 0
             self.dropped += left
         if left:
-            self._say(logging.WARNING, "not delivered before the end: %d event%s", left, "s" * (left != 1))
+            self._say(logging.WARNING, "not delivered before the end: %d event%s", left, _s(left))
         return not left
 
     def _hurry(self, mark: Event | None) -> None:
@@ -238,11 +238,12 @@ class Delivery:
             return
         with self._lock:
             self.dropped += count
-        self._say(logging.WARNING, "%d events were dropped: %s", count, why)
+        self._say(logging.WARNING, "%d event%s dropped: %s", count, _s(count), why)
 
     def _tell_of_drops(self) -> None:
-        if self._unsaid and self._say(
-            logging.WARNING, "the queue is full: %d events were dropped since the last line about this", self._unsaid
+        count = self._unsaid
+        if count and self._say(
+            logging.WARNING, "the queue is full: %d event%s dropped since the last line about this", count, _s(count)
         ):
             self._unsaid = 0
 
@@ -263,6 +264,11 @@ def in_words(error: BaseException) -> str:
         return repr(error)
     except Exception:
         return type(error).__name__
+
+
+def _s(count: int) -> str:
+    """The ending of a noun in the plural."""
+    return "" if count == 1 else "s"
 
 
 _LIVING: WeakSet[Delivery] = WeakSet()

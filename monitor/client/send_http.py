@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import ssl
 import time
 from collections.abc import Sequence
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.client import HTTPException
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from monitor.client.sender import Encoded, Refused, Unavailable
@@ -46,8 +46,8 @@ class HttpSender:
     """
 
     def __init__(self, url: str, *, token: str | None, timeout: float) -> None:
-        host, _, path = url.partition("://")[2].partition("/")
-        self._url = url if path else f"{url.partition('://')[0]}://{host}{PATH}"
+        parts = urlsplit(url)
+        self._url = url if parts.path.removeprefix("/") else parts._replace(path=PATH).geturl()
         self._headers = {"Content-Type": "application/json", "User-Agent": "monitor-client"}
         if token and (token := token.strip()):
             if not (token.isascii() and token.isprintable()):  # or else each error would repeat it
@@ -71,9 +71,8 @@ class HttpSender:
                 ):
                     after = retry_after(error.headers.get("Retry-After"), time.time())
                     raise Unavailable(problem, retry_after=after) from None
-                detail = error.read(300).decode(errors="replace").strip()
-                raise Refused(f"{problem}: {detail}") from None
-        except (URLError, HTTPException, ssl.SSLError, OSError) as error:
+                raise Refused(f"{problem}: {_detail(error)}") from None
+        except (HTTPException, OSError) as error:
             raise Unavailable(f"{self._url} is out of reach: {getattr(error, 'reason', error)}") from error
 
     def close(self) -> None:
@@ -92,6 +91,14 @@ def retry_after(value: str | None, now: float) -> float | None:
         except (ValueError, TypeError):
             return None
     return max(seconds, 0.0) if math.isfinite(seconds) else None
+
+
+def _detail(error: HTTPError) -> str:
+    """The beginning of what the destination says of its refusal, which holds whether or not the words arrive."""
+    try:
+        return error.read(300).decode(errors="replace").strip()
+    except (HTTPException, OSError):
+        return "the rest of the reply did not come"
 
 
 def _rejected(body: bytes) -> list[str]:

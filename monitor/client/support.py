@@ -22,10 +22,10 @@ block in your answer.
 """
 
 _TAG = r"supporting[_ -]documents"
-_FENCE_BEFORE = r"(?:^[ \t]*```\w*[ \t]*\n\s*)?"
+_FENCE_BEFORE = r"(?P<fence>^[ \t]*```\w*[ \t]*\n\s*)?"
 # The block, closed or cut off, with the fence and the heading that models put around it.
 _BLOCK = re.compile(
-    rf"{_FENCE_BEFORE}<\s*{_TAG}\s*>(?P<inside>.*?)(?:<\s*/\s*{_TAG}\s*>(?:\s*?\n[ \t]*```[ \t]*(?=\n|\Z))?|\Z)",
+    rf"{_FENCE_BEFORE}<\s*{_TAG}\s*>(?P<inside>.*?)(?:<\s*/\s*{_TAG}\s*>(?P<after>\s*?\n[ \t]*```[ \t]*(?=\n|\Z))?|\Z)",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _QUOTE = re.compile(r"<\s*quote\b[^>]*>(.*?)(?:<\s*/\s*quote\s*>|(?=<\s*quote\b)|\Z)", re.DOTALL | re.IGNORECASE)
@@ -39,6 +39,7 @@ _CLOSING_TAG = re.compile(rf"<\s*/\s*{_TAG}\s*>", re.IGNORECASE)
 _HALF_OPENING = re.compile(
     r"(?:^[ \t]*`{1,3}\w{0,20}[ \t]*(?:\n\s{0,20})?(?:<[^<>]{0,60})?|<[^<>]{0,60})\Z", re.MULTILINE
 )
+_FENCE_LINE = re.compile(r"^[ \t]*```", re.MULTILINE)
 _FENCE = re.compile(r"(?:\n|\A)[ \t]*(?:`{1,3}|```\w*[ \t]*\n\s*)\Z")
 
 
@@ -58,11 +59,19 @@ def split_support(text: str) -> Split:
     """
     if "<" not in text and "&lt;" in text and re.search(rf"&lt;\s*{_TAG}", text, re.IGNORECASE):
         text = html.unescape(text)
-    blocks = [match["inside"] for match in _BLOCK.finditer(text)]
+    answer: list[str] = []
+    blocks: list[str] = []
+    end = 0
+    for match in _BLOCK.finditer(text):
+        answer.append(text[end : match.start()])
+        if match["fence"] and _in_code(answer):  # it ends the answer's own code
+            answer += (match["fence"], match["after"] or "")
+        blocks.append(match["inside"])
+        end = match.end()
     if not blocks:
         return Split(_without_half_opening(text).strip(), None)
     pieces = [piece for block in blocks for piece in _pieces(block)]
-    return Split(_BLOCK.sub("", text).strip(), list(dict.fromkeys(pieces)))
+    return Split("".join([*answer, text[end:]]).strip(), list(dict.fromkeys(pieces)))
 
 
 def _pieces(block: str) -> list[str]:
@@ -84,11 +93,17 @@ def _cleaned(pieces: Iterable[str]) -> list[str]:
     return [text for text in texts if text.lower() not in _NOTHING]
 
 
-def _without_half_opening(text: str) -> str:
-    """`text` without the beginning of a block that its end has cut, such as `<supporting_doc`."""
+def _in_code(pieces: Iterable[str]) -> bool:
+    """Whether a text, given in pieces, ends within a code fence that is still open."""
+    return len(_FENCE_LINE.findall("".join(pieces))) % 2 == 1
+
+
+def _without_half_opening(text: str, before: Iterable[str] = ()) -> str:
+    """`text`, which follows `before`, without the beginning of a block that its end has cut, such as `<support`."""
     at = text.rfind("<")
     if at >= 0 and len(text) - at > 1 and _OPENING.startswith(text[at:].lower()):
-        return _FENCE.sub("", text[:at])
+        fence = _FENCE.search(text[:at])
+        return text[:at] if fence is None or _in_code([*before, text[: fence.start()]]) else text[: fence.start()]
     return text
 
 
@@ -101,6 +116,7 @@ class SupportStream:
     def __init__(self) -> None:
         self.supporting_documents: list[str] | None = None
         self._held = ""
+        self._shown: list[str] = []
         self._block: list[str] = []
         self._inside = self._fenced = False
 
@@ -123,7 +139,7 @@ class SupportStream:
 
     def end(self) -> str:
         """The rest of the answer."""
-        rest = "" if self._inside else _without_half_opening(self._held)
+        rest = "" if self._inside else _without_half_opening(self._held, self._shown)
         if self._inside:
             self._block.append(self._held)
         if self._block:
@@ -136,12 +152,17 @@ class SupportStream:
         self._fenced = False
         if (opening := _OPENING_TAG.search(self._held)) is not None:
             text, self._held = self._held[: opening.start()], self._held[opening.end() :]
+            fence = opening["fence"] or ""
+            if fence and _in_code([*self._shown, text]):  # it ends the answer's own code
+                text, fence = text + fence, ""
+            self._shown.append(text)
             self._block.append(_OPENING)
-            self._inside, self._fenced = True, "```" in opening[0]
+            self._inside, self._fenced = True, bool(fence)
             return text, True
         half = _HALF_OPENING.search(self._held)
         cut = len(self._held) if half is None else half.start()
         text, self._held = self._held[:cut], self._held[cut:]
+        self._shown.append(text)
         return text, False
 
     def _read_block(self) -> bool:

@@ -74,13 +74,32 @@ def schema_state(engine: Engine) -> str:
         Retriable: the database is out of reach.
         Fatal: the database is behind this release.
     """
-    with retriable(), engine.connect() as connection:
-        current = MigrationContext.configure(connection).get_current_revision()
-    head = ScriptDirectory.from_config(_alembic()).get_current_head()
+    current, head = _revision(engine), _head()
     if current is None:
         return f"none yet; the first `replay`, `run` or `migrate` brings it to {head}"
-    if not _known(current):
-        return f"at {current}, which a later release made; this one knows up to {head}"
     if current != head:
-        raise Fatal(f"the database is at {current}, this release needs {head}")
+        return f"at {current}, which a later release made; this one knows up to {head}"
     return f"at {head}"
+
+
+def has_schema(engine: Engine) -> bool:
+    """Whether the tables are there; a database that was never migrated has none.
+
+    Raises:
+        Retriable: the database is out of reach.
+        Fatal: the database is behind this release.
+    """
+    return _revision(engine) is not None
+
+
+def _revision(engine: Engine) -> str | None:
+    """The revision of the database: ours, that of a later release, or None before the first migration."""
+    with retriable(), engine.connect() as connection:
+        current = MigrationContext.configure(connection).get_current_revision()
+    if current is not None and current != _head() and _known(current):
+        raise Fatal(f"the database is at {current}, this release needs {_head()}")
+    return current
+
+
+def _head() -> str | None:
+    return ScriptDirectory.from_config(_alembic()).get_current_head()

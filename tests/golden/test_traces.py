@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import random
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 
 from monitor.ingest.traces.turn import NoTurn, Turn
 from monitor.ingest.traces.turns import turns
 from tests.rig.ingest.spans import Recorded, grouped, recorded
+from tests.rig.recorded import traces
 
-FOLDER = Path(os.environ.get("MONITOR_DATA_DIR", "missing")).parent / "traces"
-CASES = list(recorded(FOLDER)) if FOLDER.is_dir() else []
-pytestmark = pytest.mark.skipif(not CASES, reason="MONITOR_DATA_DIR has no recorded traces beside it")
+CASES = list(recorded(traces()))
 
 
 def found(case: Recorded) -> dict[str, Turn | NoTurn]:

@@ -7,7 +7,6 @@ import re
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,10 +18,10 @@ import pytest
 from tests.live.model import serving
 from tests.rig.installation import ROOT
 from tests.rig.services import missing
+from tests.rig.waiting import until
 
 PACKAGES = ROOT / ".venv-live"
 GUIDES = ROOT / "docs" / "join"
-_TRIES, _PAUSE = 600, 0.1
 _TURNS = """
     SELECT i.app, i.question, i.answer, i.retrieved_documents, i.model, i.conversation_id, a.verdict
     FROM interaction i LEFT JOIN assessment a ON a.app = i.app AND a.id = i.id ORDER BY i.stored_at
@@ -97,11 +96,10 @@ def monitoring(*arguments: str, environment: Mapping[str, str], log: Path) -> It
 
 def awaited(holds: Callable[[], Any], log: Path) -> Any:
     """The first true answer of `holds`; the log says why there is none."""
-    for _ in range(_TRIES):
-        if answer := holds():
-            return answer
-        time.sleep(_PAUSE)
-    raise AssertionError(log.read_text(encoding="utf-8")[-4_000:])
+    try:
+        return until("what the guide promises is there", holds)
+    except AssertionError as error:
+        raise AssertionError(f"{error}; the log:\n{log.read_text(encoding='utf-8')[-4_000:]}") from None
 
 
 def free_port() -> int:

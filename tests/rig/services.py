@@ -18,10 +18,10 @@ from tests.rig.installation import ROOT
 
 
 def missing(service: str) -> NoReturn:
-    """Skips the test with what to do about it, or fails it where services are required."""
+    """Skips the test, or the module being loaded, with what to do about it; fails it where services are required."""
     if os.environ.get("MONITOR_REQUIRE_SERVICES") == "1":
         pytest.fail(service, pytrace=False)
-    pytest.skip(service)
+    pytest.skip(service, allow_module_level=True)
 
 
 class Shared:

@@ -12,16 +12,13 @@ from datetime import datetime, timedelta
 
 from monitor.alert.ports import SignalReader
 from monitor.alert.rule import Rule
-from monitor.alert.signal import SignalKind
+from monitor.alert.signal import AMOUNTS, COUNTED_SHARES, SignalKind
 from monitor.alert.state import Alert, State
 from monitor.alert.window import MINUTE, Counts, Observation, Outcome, Span, window_at
 
 LOOK_BACK = timedelta(days=1)  # how far back the last answer is looked for
 _PIECES = 60
-_COUNTED = (
-    *(SignalKind.RATE, SignalKind.MEAN, SignalKind.RANKS, SignalKind.UNSCORED, SignalKind.DEAD_LETTERS),
-    *(SignalKind.LATENCY, SignalKind.TOKENS, SignalKind.COST),
-)
+_COUNTED = COUNTED_SHARES | AMOUNTS | {SignalKind.MEAN}
 
 
 def with_evidence(

@@ -12,7 +12,7 @@ from monitor.alert.figures import amount
 from monitor.alert.methods.amounts import compare_amounts
 from monitor.alert.methods.method import Memory, Method, WrongParameter, require_chance, require_least, require_window
 from monitor.alert.methods.proportion_change import Comparison, compare
-from monitor.alert.signal import Signal, SignalKind
+from monitor.alert.signal import AMOUNTS, Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Counts, Observation, Outcome, Span, bounds, measured, window_at
 
@@ -34,12 +34,7 @@ class Change(Method):
     """
 
     name: ClassVar[str] = "change"
-    takes: ClassVar[frozenset[SignalKind]] = frozenset(
-        {
-            *(SignalKind.RATE, SignalKind.UNSCORED, SignalKind.DEAD_LETTERS),
-            *(SignalKind.LATENCY, SignalKind.TOKENS, SignalKind.COST),
-        }
-    )
+    takes: ClassVar[frozenset[SignalKind]] = AMOUNTS | {SignalKind.RATE, SignalKind.UNSCORED, SignalKind.DEAD_LETTERS}
 
     window: timedelta = timedelta(hours=1)
     weeks: int = 4

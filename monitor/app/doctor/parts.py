@@ -13,9 +13,10 @@ from monitor.assess.judge.registry import metrics
 from monitor.core.errors import Fatal
 from monitor.core.plugins import GROUPS, announced
 from monitor.core.settings.load import unknown_names
+from monitor.core.text.plain import plural
 from monitor.ingest.dialects import dialects
 from monitor.store.database import retriable
-from monitor.store.migrate import schema_state
+from monitor.store.migrate import has_schema, schema_state
 from monitor.store.reference.references import ReferenceStore
 
 PROBE = "Is the support line open on Sundays?"
@@ -69,7 +70,7 @@ def check_profile(application: Application) -> str:
 
 def check_references(application: Application) -> str:
     profile = application.profile
-    if not schema_state(application.engine).startswith("at "):
+    if not has_schema(application.engine):
         return "none is frozen yet"
     found = listed(ReferenceStore(application.engine), profile=(profile.hash, profile.embedding_model))
     if not found:
@@ -84,7 +85,7 @@ def check_references(application: Application) -> str:
 
 def check_rules(application: Application) -> str:
     alerting = application.alerting
-    if application.settings.rules is None and not schema_state(application.engine).startswith("at "):
+    if application.settings.rules is None and not has_schema(application.engine):
         rules, origin = alerting.parse_rules(read_rules(None), DEFAULT_RULES).rules, name_of(SHIPPED)
     else:
         in_force = alerting.rules_in_force()
@@ -98,5 +99,4 @@ def check_prices(application: Application) -> str:
     table = prices_of(application.settings)
     if table is None:
         return "not set: MONITOR_PRICES, so answers have no cost"
-    number = len(table.models)
-    return f"{number} price{'s' * (number != 1)} in {table.currency}: {few([one.model for one in table.models])}"
+    return f"{plural(len(table.models), 'price')} in {table.currency}: {few([one.model for one in table.models])}"

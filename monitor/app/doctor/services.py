@@ -17,7 +17,8 @@ from monitor.assess.ports import Budget
 from monitor.core.errors import Fatal, MonitorError
 from monitor.core.model import SENDING
 from monitor.core.settings.load import Settings
-from monitor.store.migrate import schema_state
+from monitor.core.text.plain import plural
+from monitor.store.migrate import has_schema
 from monitor.store.pending.queue import PendingQueue
 
 NO_DOCUMENT = "monitor-doctor"  # an id that a look-up may be asked for
@@ -28,7 +29,7 @@ def check_kafka(application: Application) -> str:
     if not kafka.bootstrap_servers and not kafka.topics and kafka.topic_pattern is None:
         return "not set: `monitor run` follows files, `monitor collect` takes traces and events"
     topics = application.kafka.partitions()
-    found = [f"{topic} ({number} partition{'s' * (number != 1)})" for topic, number in topics.items()]
+    found = [f"{topic} ({plural(number, 'partition')})" for topic, number in topics.items()]
     return f"{', '.join(kafka.bootstrap_servers)}: {', '.join(found) or 'no topic matches the pattern yet'}"
 
 
@@ -87,7 +88,7 @@ def check_export(application: Application) -> str:
                 problems.append(str(error))
     if not found and not problems:
         return "not used: no MONITOR_EXPORT__… is set"
-    if schema_state(application.engine).startswith("at "):
+    if has_schema(application.engine):
         counts = PendingQueue(application.engine).counts(application.now(), *SENDING)
         if lost := sum(count.given_up for count in counts):
             why = max(count.last_error or "" for count in counts)

@@ -11,7 +11,7 @@ from monitor.core.model import Unscored
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_WORDS
 from monitor.store.audit.proofs import Proofs
 from monitor.store.interaction.turns.unscored_counts import unscored_shares
-from monitor.store.migrate import schema_state
+from monitor.store.migrate import has_schema
 
 _TOO_MANY = 0.1  # share of an app's turns without texts that a switch would bring
 _SWITCHED_OFF = (Unscored.CONTENT_NOT_CAPTURED, Unscored.NO_DOCUMENT_TEXT)
@@ -20,7 +20,7 @@ _SEALED_WITHIN = 600.0  # seconds; rows that wait longer are not being sealed
 
 def check_turns(application: Application) -> str:
     """The shares of the turns of the last hour that have no scores, by app and reason."""
-    if not schema_state(application.engine).startswith("at "):
+    if not has_schema(application.engine):
         return "none is stored yet"
     end = application.now().replace(second=0, microsecond=0)
     start = end - timedelta(hours=1)
@@ -43,7 +43,7 @@ def check_audit(application: Application) -> str:
         return "not sealed by this installation: MONITOR_AUDIT__ENABLED is false"
     keys = application.auditing.public_keys()
     key = f"by {keys[0]}" if keys else f"the first use creates a key in {application.auditing.key_file}"
-    if not schema_state(application.engine).startswith("at "):
+    if not has_schema(application.engine):
         return key
     status = Proofs(application.engine).status()
     if application.auditing.key_file.exists():

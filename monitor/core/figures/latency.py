@@ -36,10 +36,9 @@ def percentile(bins: Sequence[int], share: float) -> float | None:
 
     Its error is at most `RELATIVE_ERROR` between 1 ms and 55 minutes.
     """
-    total = sum(bins)
-    if not total:
+    if not sum(bins):
         return None
-    begins, ends = bin_edges(_place(bins, max(ceil(share * total), 1)))
+    begins, ends = bin_edges(percentile_bin(bins, share))
     return begins if ends == inf else 2 * begins * ends / (begins + ends)
 
 

@@ -1,4 +1,4 @@
-"""Makes text from outside safe to show, and formats shares and times."""
+"""Makes text from outside safe to show, and formats shares, amounts and times."""
 
 from __future__ import annotations
 
@@ -58,6 +58,11 @@ def units(text: str) -> int:
 def percent(rate: float) -> str:
     """A share as a percentage: `0.3818` → `38.2 %`, `0.0042` → `0.42 %`."""
     return f"{rate * 100:.{2 if 0 < rate < _SMALL else 1}f} %"
+
+
+def plural(count: int, noun: str, plural_noun: str | None = None) -> str:
+    """`1 answer`, `2,000 answers`."""
+    return f"{count:,} {noun if count == 1 else plural_noun or f'{noun}s'}"
 
 
 def money(value: float) -> str:

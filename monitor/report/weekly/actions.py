@@ -21,7 +21,7 @@ from urllib.parse import urlencode
 from monitor.core.figures.proportions import at_most
 from monitor.core.model import Json
 from monitor.core.text.plain import moment as shown_moment
-from monitor.core.text.plain import percent, plain
+from monitor.core.text.plain import percent, plain, plural
 from monitor.report.findings.cells import NEGATIVE, OFF_QUESTION, WHOLE
 from monitor.report.findings.find import SAMPLED
 from monitor.report.findings.levels import Level
@@ -32,7 +32,7 @@ from monitor.report.weekly.elements import Item
 from monitor.report.weekly.facts import Facts, Finding, Refusals
 from monitor.report.weekly.operations import moment, name_json
 from monitor.report.weekly.week import TREND_WEEKS
-from monitor.report.weekly.wording import chance, plural
+from monitor.report.weekly.wording import chance
 
 RIGHT_BELOW: Final = 0.05
 OVER_FROM: Final = 0.3

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeAlias
 
 from monitor.alert.wording import reason_words as spelt
-from monitor.core.text.plain import plain
+from monitor.core.text.plain import plain, plural
 from monitor.report.weekly.elements import Card, Chart, Columns, Item, Section, Table, table_of
 from monitor.report.weekly.operations_sections import operations_sections
 from monitor.report.weekly.wording import (
@@ -18,7 +18,6 @@ from monitor.report.weekly.wording import (
     change,
     counted,
     number,
-    plural,
     share,
     text,
     thousands,

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from monitor.core.model import Unscored, Verdict
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_WORDS
+from monitor.core.text.plain import money, plural
 from monitor.report.weekly.elements import Columns, Item, Section, table_of
 from monitor.report.weekly.wording import (
     NOTHING,
     SIDES,
-    cost,
     counted,
     length,
     number,
-    plural,
     seconds,
     share,
     text,
@@ -59,7 +58,7 @@ _READING: Columns = {
 _CALLS: Columns = {
     "Calls": thousands("calls"),
     "Tokens": lambda usage: f"{usage['input_tokens'] + usage['output_tokens']:,}",
-    "Cost": lambda usage: cost(usage["cost"]),
+    "Cost": lambda usage: money(usage["cost"]),
 }
 _METRICS: Columns = {
     "Metric": lambda metric: metric["metric"].replace("_", " "),
@@ -138,7 +137,7 @@ def _used(found: Item | None) -> list[Section]:
 
 
 def _cost(costs: Item, name: str) -> str:
-    return NOTHING if costs[name] is None or not costs["answers"] else cost(costs[name])
+    return NOTHING if costs[name] is None or not costs["answers"] else money(costs[name])
 
 
 def _alerts(found: Item) -> Section:
@@ -210,7 +209,7 @@ def _coverage(coverage: Item, ledger: Item) -> Section:
 def _judge(found: Item) -> Section:
     notes, tables = [], []
     if found["metrics"]:
-        notes.append(f"{counted(found['sampled'])} answers were judged, at a cost of {cost(found['cost'])}.")
+        notes.append(f"{counted(found['sampled'])} answers were judged, at a cost of {money(found['cost'])}.")
         tables.append(table_of(found["metrics"], _METRICS, caption="Means of judged answers", texts=2))
     else:
         notes.append("No answer of the week was judged.")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from monitor.core.text.plain import percent, plain
+from monitor.core.text.plain import percent, plain, plural
 from monitor.report.weekly.actions import least_wrong
 from monitor.report.weekly.compare import BETTER, UNCLEAR, WORSE, change_verdict
 from monitor.report.weekly.elements import Item
-from monitor.report.weekly.wording import change, counted, length, number, plural, points, share, watched
+from monitor.report.weekly.wording import change, counted, length, number, points, share, watched
 
 _NAMED = 3
 _VERDICTS = {WORSE: "clearly worse", BETTER: "clearly better", UNCLEAR: UNCLEAR}

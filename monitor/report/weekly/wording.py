@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from monitor.alert.figures import amount
 from monitor.core.duration import format_duration
-from monitor.core.text.plain import moment, money, percent
+from monitor.core.text.plain import moment, percent, plural
 from monitor.report.weekly.elements import Item
 
 NOTHING = "–"
@@ -71,16 +71,6 @@ def when(at: str | None) -> str:
 
 def number(value: float | None, decimals: int = 3) -> str:
     return NOTHING if value is None else f"{value:,.{decimals}f}"
-
-
-def cost(value: float) -> str:
-    """An amount in the currency of the configured prices."""
-    return money(value)
-
-
-def plural(count: int, noun: str, plural_noun: str | None = None) -> str:
-    """`1 answer`, `2,000 answers`."""
-    return f"{count:,} {noun if count == 1 else plural_noun or f'{noun}s'}"
 
 
 def text(name: str) -> Callable[[Item], str]:

@@ -14,6 +14,11 @@ from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Forbidden, require_csrf_header
 from monitor.web.base.parameters import Flag
 
+# What is masked of an interaction on its page and in the API, and so what a look at it in clear shows.
+INTERACTION_FIELDS = (
+    *("question", "answer", "documents", "support", "reference_answer", "evidence", "judgements"),
+    *("tags", "conversation_id", "trace_id", "labels", "feedback"),
+)
 Clear = Annotated[Flag, Query(description="Show personal data in clear; the audit trail records who looks.")]
 
 

@@ -145,8 +145,7 @@ def retry_dead_letter(request: Request, who: Resolver, id_: Annotated[Id, Path(a
 
     def work(_: Any, stop: Event) -> str:
         done = retry(application, LetterFilter(ids=(id_,)), app=None, dialect=None, stop=stop)
-        held = f"{done.collected} collected, " if done.collected else ""
-        return f"{done.assessed} assessed, {done.duplicate} duplicate, {held}{done.dead} still dead"
+        return ", ".join(done.outcomes)
 
     jobs: Jobs = request.app.state.jobs
     if not jobs.start(JOB, work, by=who.name):

@@ -221,10 +221,7 @@ def _start_retry(request: Request, who: Identity, letters: LetterFilter) -> str:
         done = retry(application, letters, app=None, dialect=None, stop=stop)
         if not done.asked:
             return "none of them was open"
-        held = f", {done.collected} collected" if done.collected else ""
-        result = (
-            f"{done.asked} retried: {done.assessed} assessed, {done.duplicate} duplicate{held}, {done.dead} still dead"
-        )
+        result = f"{done.asked} retried: {', '.join(done.outcomes)}"
         return f"{result}, {done.elsewhere} left to another process" if done.elsewhere else result
 
     jobs: Jobs = request.app.state.jobs

@@ -32,7 +32,7 @@ from monitor.web.base.api_model import (
     rounded,
 )
 from monitor.web.base.cursor import from_cursor, to_cursor
-from monitor.web.base.disclosure import Clear, record_look, require_unmask
+from monitor.web.base.disclosure import INTERACTION_FIELDS, Clear, record_look, require_unmask
 from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import AppAndId, Cursor, Limit
 from monitor.web.base.problem import NOT_FOUND, problems
@@ -44,17 +44,6 @@ router = APIRouter(tags=["interactions"])
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 PREFIX = "/api/v1/interactions/"
 _HEAD = 500  # characters of a text in the list
-_IN_CLEAR = (
-    "question",
-    "answer",
-    "documents",
-    "support",
-    "evidence",
-    "judgements",
-    "tags",
-    "conversation_id",
-    "feedback",
-)
 
 
 class InteractionItem(ApiResponse):
@@ -205,7 +194,7 @@ def interaction(
             NOT_FOUND, "the interaction is stored but not assessed yet" if waits else "no such interaction is stored"
         )
     if clear:
-        record_look(request, who, app=app, subject=id_, fields=_IN_CLEAR)
+        record_look(request, who, app=app, subject=id_, fields=INTERACTION_FIELDS)
     judgements = application.queries.judgements(app, id_)
     labels = newest_labels(application.engine, app, id_)
     leaves = InteractionContext(application.engine).leaves(app, id_)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -20,7 +19,7 @@ from monitor.web.base.api_model import ApiResponse, rounded
 from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Text
 from monitor.web.base.problem import problems
-from monitor.web.interaction.overview_figures import SPANS, GroupCounts, counted_topics, group_counts
+from monitor.web.interaction.overview_figures import SPANS, GroupCounts, answers_by_app, counted_topics, group_counts
 from monitor.web.interaction.usage_figures import UsageChange, counted_usage
 
 router = APIRouter(tags=["overview"])
@@ -149,9 +148,7 @@ def overview(
     whole = next(iter(group_counts(counted, counted_before, cells, drawn_from, lambda _: ())), NOTHING)
     found = group_counts(counted, counted_before, cells, drawn_from, lambda name: name)
     topics = counted_topics(store, chosen, now, app, whole)
-    scored = Counter[str]()
-    for name, counts in counted.items():
-        scored[name[0]] += counts.total
+    scored = answers_by_app(counted)
     used = counted_usage(store, chosen, now, app)
     return Overview(
         start=start,

@@ -129,6 +129,11 @@ def group_counts(
     return sorted(found, key=lambda group: (-group.now.total, group.key))[:_MAX_GROUPS]
 
 
+def answers_by_app(groups: Groups) -> dict[str, int]:
+    """How many answers of each app have a verdict; `groups` are by app first."""
+    return {app: counts.total for (app,), counts in _summed(groups, lambda name: name[:1]).items()}
+
+
 def counted_topics(
     store: OverviewStore,
     span: Span,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,6 +32,7 @@ from monitor.web.interaction.overview_figures import (
     SPANS,
     GroupCounts,
     Span,
+    answers_by_app,
     chart_points,
     chart_time,
     counted_topics,
@@ -79,9 +79,7 @@ def overview(
     def groups(key: Callable[[tuple[str, ...]], tuple[str, ...]]) -> list[GroupCounts]:
         return group_counts(counted, counted_before, cells, drawn_from, key)
 
-    scored = Counter[str]()
-    for name, group in counted.items():
-        scored[name[0]] += group.total
+    scored = answers_by_app(counted)
     labels = store.labels("app")
     known = _labelled(application, app or (labels["app"][0] if len(labels["app"]) == 1 else ""), start, end)
     whole = next(iter(groups(lambda _: ())), None)

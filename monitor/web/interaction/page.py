@@ -24,7 +24,7 @@ from monitor.store.interaction.feedback import feedback_on
 from monitor.store.interaction.turns.unscored_list import unscored_turns
 from monitor.store.review.labels import newest_labels
 from monitor.web.base.access import Identity, Permission
-from monitor.web.base.disclosure import record_look
+from monitor.web.base.disclosure import INTERACTION_FIELDS, record_look
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import interaction_path, page
 from monitor.web.interaction import view as interaction_view
@@ -36,18 +36,6 @@ NOTICES = {
 }
 _PREFIX = "/interactions/"
 _APP_AND_ID = 2  # segments of a path
-_FIELDS = (
-    "question",
-    "answer",
-    "documents",
-    "support",
-    "evidence",
-    "judgements",
-    "tags",
-    "conversation",
-    "labels",
-    "feedback",
-)
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 InteractionId = Annotated[str, Path(alias="id")]
 
@@ -72,7 +60,7 @@ def in_clear(
     app, id_ = _app_and_id(request, app, id_, "/clear")
     if not (application.queries.with_assessments(id_, app) or unscored_turns(application.engine, id_, app)):
         raise _unknown(application, app, id_)
-    record_look(request, who, app=app, subject=id_, fields=_FIELDS)
+    record_look(request, who, app=app, subject=id_, fields=INTERACTION_FIELDS)
     return _page(request, who, app, id_, clear=True, message=None)
 
 

@@ -26,7 +26,7 @@ import monitor.store.tables.signals  # noqa: F401
 from monitor.core.errors import Fatal, OutOfReach
 from monitor.store.database import connect
 from monitor.store.interaction.writer import Writer
-from monitor.store.migrate import _alembic, migrate, schema_state
+from monitor.store.migrate import _alembic, has_schema, migrate, schema_state
 from monitor.store.tables.interactions import LATER_REASONS, METRICS, metadata, verdict_minute
 from monitor.store.tables.usage import usage_columns
 from tests.factories.answers import a_batch, an_assessment, clock
@@ -65,6 +65,7 @@ def tables(engine):
 
 def test_an_empty_database_comes_to_this_releases_revision(empty):
     assert schema_state(empty).startswith("none yet")
+    assert not has_schema(empty)
     assert migrate(empty) == HEAD
     assert schema_state(empty) == f"at {HEAD}"
 
@@ -140,6 +141,7 @@ def test_a_database_of_a_later_release_is_left_as_it_is(empty, caplog):
     assert migrate(empty) == "9999"
     assert "later release" in caplog.text
     assert "later release" in schema_state(empty)
+    assert has_schema(empty)
 
 
 def test_a_server_that_is_too_old_is_told_apart(empty, monkeypatch):

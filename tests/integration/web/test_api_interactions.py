@@ -181,6 +181,16 @@ def test_in_clear_is_for_who_may_and_is_kept_before(viewer, auditor, writer, loo
     assert len(looks()) == 1
 
 
+def test_the_record_of_a_look_names_every_text_that_it_shows(operator, auditor, writer, rows):
+    writer.write(a_batch(an_assessment(reference_answer=SECRET, trace_id=SECRET)))
+    label = {"app": "support-bot", "id": "q-1", "label": "refusal", "note": SECRET}
+    assert operator.post("/api/v1/labels", json=label).status_code == 200
+    found = got(auditor, "interactions/support-bot/q-1", clear="true")
+    assert (found["reference_answer"], found["trace_id"], found["labels"][0]["note"]) == (SECRET, SECRET, SECRET)
+    ((fields,),) = rows("SELECT body -> 'fields' FROM audit_queue WHERE kind = 'look'")
+    assert {"reference_answer", "trace_id", "labels"} <= set(fields)
+
+
 def test_nothing_is_shown_in_clear_where_that_cannot_be_kept(auditor, writer, rows):
     writer.write(a_batch(an_assessment(answer=SECRET)))
     rows("ALTER TABLE audit_queue ADD CONSTRAINT full_up CHECK (kind <> 'look')")

@@ -11,6 +11,7 @@ from monitor.web.deadletters.page import JOB, SHOWN
 from tests.factories.answers import a_batch, a_dead_letter, at
 
 GOOD = json.dumps({"id": "q-9", "app": "shop", "question": "Q?", "retrieved_documents": ["D."], "answer": "A."})
+NOTHING_LOOKED_UP = json.dumps({**json.loads(GOOD), "id": "q-10", "unscored": "no_retrieval"})
 HOSTILE = b"\x00<script>alert(1)</script>\xff ada@example.org \xe2\x80\xae"
 
 
@@ -127,6 +128,14 @@ def test_a_retry_of_one_makes_an_interaction_of_it_and_marks_it_settled(site, le
     assert "✓ assessed" in text
     assert job.status in text
     assert number not in ids(client.get("/dead-letters").text)
+
+
+def test_a_retry_says_how_many_turns_cannot_be_scored(site, letters, rows):
+    letters(0, a_dead_letter(NOTHING_LOOKED_UP.encode()))
+    client, csrf = site.signed_in("operator")
+    client.post("/dead-letters/retry", data={"csrf": csrf})
+    assert waited(site).status == "1 retried: 0 assessed, 0 duplicate, 1 unscored, 0 still dead"
+    assert rows("SELECT id FROM interaction") == [("q-10",)]
 
 
 def test_a_retry_of_a_filter_leaves_the_others_alone(site, letters, rows):

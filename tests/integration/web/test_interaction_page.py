@@ -76,8 +76,11 @@ def test_in_clear_only_when_the_look_is_kept(site, rows):
     assert answer.status_code == 200
     assert "ada@example.org" in answer.text
     assert "You see this interaction in clear" in answer.text
-    ((app, subject, by),) = rows("SELECT app, subject, body->>'by' FROM audit_queue WHERE kind = 'look'")
+    ((app, subject, by, fields),) = rows(
+        "SELECT app, subject, body->>'by', body->'fields' FROM audit_queue WHERE kind = 'look'"
+    )
     assert (app, subject) == (APP, ID)
+    assert {"answer", "reference_answer", "trace_id", "labels"} <= set(fields)
     assert by.startswith("token:operator")
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from monitor.client import Reporter, delivery, observe_rag
 from monitor.client.event import encoded, size
-
-TURN = {"question": "How long?", "retrieved_documents": ["30 days."], "answer": "30 days."}
+from tests.factories.turn import TURN
 
 
 class Unspeakable(Exception):

@@ -88,3 +88,14 @@ def test_a_reply_of_a_hundred_thousand_tags_is_read_in_no_time():
 def test_the_prompt_shows_the_form_that_is_read():
     shown = SUPPORT_PROMPT[SUPPORT_PROMPT.index("<supp") : SUPPORT_PROMPT.index("Copy each")]
     assert split_support(shown) == ("", ["a passage of a document, copied word for word", "another passage"])
+
+
+@pytest.mark.parametrize("size", [1, 5, 1_000])
+@pytest.mark.parametrize("block", ["<supporting_documents><quote>a</quote></supporting_documents>", "<supporting_doc"])
+def test_the_fence_that_ends_code_of_the_answer_stays(block, size):
+    code = "So:\n```python\nprint(1)\n```"
+    text = f"{code}\n\n{block}"
+    assert split_support(text).answer == code
+    stream = SupportStream()
+    shown = "".join(stream.feed(text[i : i + size]) for i in range(0, len(text), size))
+    assert (shown + stream.end()).strip() == code

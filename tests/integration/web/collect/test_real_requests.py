@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-from pathlib import Path
 
 import grpc
 import httpx2
 import pytest
 
 from monitor.ingest.traces.otlp import read_request
+from tests.rig.recorded import traces
 
 METHODS = {
     "/v1/traces": "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
@@ -22,17 +21,12 @@ METHODS = {
 @pytest.fixture(scope="module")
 def requests():
     """Path, content type and body of every request."""
-    here = Path(__file__).resolve().parents[4]
-    folder = (here / os.environ.get("MONITOR_DATA_DIR", "../shared/data")).parent / "traces"
+    folder = traces()
     found = []
     for case in sorted(folder.glob("*.expected.json")):
         for request in json.loads(case.read_bytes())["requests"]:
             body = (folder / request["file"]).read_bytes()
             found.append((request["path"], request["content_type"].partition(";")[0], body))
-    if not found:
-        pytest.skip(
-            "no recorded traces: they are no part of the project; MONITOR_DATA_DIR names the folder beside them"
-        )
     return found
 
 
