@@ -8,9 +8,9 @@ from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from monitor.core.settings.collect import TraceLimits
 from monitor.store.collect.inbox import OTLP, Event, append
 from monitor.store.collect.keep import COUNT_OPEN, add_up
-from monitor.store.collect.limits import TraceLimits
 from monitor.store.collect.parts import TraceKey
 
 if TYPE_CHECKING:

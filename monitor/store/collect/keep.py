@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from monitor.core.errors import Overloaded, Retriable
+from monitor.core.settings.collect import TraceLimits
 from monitor.core.trace import Collected
 from monitor.store.collect.inbox import HTTP, Event, append, of_app
-from monitor.store.collect.limits import TraceLimits
 from monitor.store.collect.parts import Arrival, Arrivals, Part, TraceKey, arrivals
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, text
 
+from monitor.core.settings.collect import TraceLimits
 from monitor.store.collect.keep import add_up
-from monitor.store.collect.limits import TraceLimits
 
 if TYPE_CHECKING:
     import psycopg
