@@ -8,6 +8,8 @@ from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from psycopg.rows import class_row
+
 from monitor.core.settings.collect import TraceLimits
 from monitor.store.collect.inbox import OTLP, Event, append
 from monitor.store.collect.keep import COUNT_OPEN, add_up
@@ -26,7 +28,7 @@ _CLAIM = """
     )
     UPDATE trace SET due_at = clock_timestamp() + make_interval(secs => %s)
     FROM due WHERE trace.app = due.app AND trace.trace_id = due.trace_id
-    RETURNING trace.app, trace.trace_id, due_at, first_at, spans, parts, bytes, started, ended, turn_app
+    RETURNING trace.app, trace.trace_id, due_at AS lease, first_at, spans, parts, bytes, started, ended, turn_app
 """
 _HASTEN = """
     UPDATE trace SET due_at = least(due_at, clock_timestamp()) WHERE (app, trace_id) IN (
@@ -86,24 +88,8 @@ class DueTrace:
 
 def claim(connection: psycopg.Connection, most: int) -> list[DueTrace]:
     """Claims up to `most` traces that are due, oldest first, for `LEASE` seconds. A transaction of its own."""
-    found = [
-        DueTrace(
-            app=app,
-            trace_id=trace_id,
-            lease=lease,
-            first_at=first_at,
-            spans=spans,
-            parts=parts,
-            bytes=length,
-            started=started,
-            ended=ended,
-            turn_app=turn_app,
-        )
-        for app, trace_id, lease, first_at, spans, parts, length, started, ended, turn_app in connection.execute(
-            _CLAIM, (most, LEASE)
-        )
-    ]
-    return sorted(found, key=lambda one: one.key)
+    with connection.cursor(row_factory=class_row(DueTrace)) as cursor:
+        return sorted(cursor.execute(_CLAIM, (most, LEASE)), key=lambda trace: trace.key)
 
 
 def hasten(connection: psycopg.Connection, keys: Sequence[TraceKey]) -> None:
