@@ -18,9 +18,9 @@ from typing_extensions import override
 
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.collect import CollectSettings
-from monitor.web.base.guard import LOOPBACK
+from monitor.web.base.guard import LOOPBACK, secret_of
 from monitor.web.collect.door import Door
-from monitor.web.collect.otlp import Signal, code, reply, status
+from monitor.web.collect.otlp import NO_METRICS, Signal, code, reply, status
 from monitor.web.collect.refusal import Refused
 
 _SERVICE = "/opentelemetry.proto.collector.{0}.v1.{1}Service/Export"
@@ -106,14 +106,12 @@ def _read(path: Path) -> bytes:
 def _bearer(context: grpc.ServicerContext) -> str | None:
     for name, value in context.invocation_metadata() or ():
         if name == "authorization" and isinstance(value, str):
-            scheme, _, secret = value.partition(" ")
-            return secret.strip() if scheme.lower() == "bearer" else None
+            return secret_of(value)
     return None
 
 
 def _no_metrics(_body: bytes, context: grpc.ServicerContext) -> NoReturn:
-    problem = "metrics are not read here, only traces and logs; switch them off: OTEL_METRICS_EXPORTER=none"
-    context.abort(grpc.StatusCode.UNIMPLEMENTED, problem)
+    context.abort(grpc.StatusCode.UNIMPLEMENTED, NO_METRICS)
 
 
 def _abort(context: grpc.ServicerContext, refused: Refused) -> NoReturn:
