@@ -134,7 +134,12 @@ def listening(host: str, port: int, settings: str) -> socket.socket:
     try:
         listens = socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
-        raise WrongSettings(f"{settings}: cannot listen at {host}:{port}: {error.strerror}") from None
+        raise WrongSettings(f"{settings}: cannot listen at {authority(host, port)}: {error.strerror}") from None
     # connections inherit it; asyncio does not set it on a socket made here, and every response would wait 40 ms
     listens.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listens
+
+
+def authority(host: str, port: int) -> str:
+    """Host and port as a URL has them: an IPv6 address in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

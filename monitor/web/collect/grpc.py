@@ -22,6 +22,7 @@ from monitor.web.base.guard import LOOPBACK, secret_of
 from monitor.web.collect.door import Door
 from monitor.web.collect.otlp import NO_METRICS, Signal, code, reply, status
 from monitor.web.collect.refusal import Refused
+from monitor.web.connections import authority
 
 _SERVICE = "/opentelemetry.proto.collector.{0}.v1.{1}Service/Export"
 _METHODS = {
@@ -85,8 +86,7 @@ def grpc_server(door: Door, settings: CollectSettings, executor: ThreadPoolExecu
             ("grpc.so_reuseport", 0),  # otherwise a second server takes half of the requests in silence
         ],
     )
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    address = f"{host}:{settings.grpc_port}"
+    address = authority(settings.host, settings.grpc_port or 0)
     try:
         if settings.tls_certificate is None or settings.tls_key is None:
             return server, server.add_insecure_port(address)

@@ -13,7 +13,8 @@ import pytest
 import uvicorn
 from starlette.concurrency import run_in_threadpool
 
-from monitor.web.connections import LimitedConnection
+from monitor.core.errors import WrongSettings
+from monitor.web.connections import LimitedConnection, authority, listening
 from tests.rig.waiting import until
 from tests.rig.web.certificate import made_certificate
 
@@ -255,6 +256,13 @@ def test_over_tls_a_long_last_answer_is_not_cut_off(serving, tmp_path):
         until("it is answered", lambda: any(each.transport.is_closing() for each in list(connections)))
         time.sleep(0.5)  # longer than a goodbye may take
         assert answered(encrypted)
+
+
+def test_an_ipv6_address_stands_in_brackets():
+    with pytest.raises(WrongSettings, match=r"^X: cannot listen at \[2001:db8::1\]:4318: "):
+        listening("2001:db8::1", 4318, "X")
+    assert authority("::1", 4318) == "[::1]:4318"
+    assert authority("127.0.0.1", 4317) == "127.0.0.1:4317"
 
 
 def test_the_dashboard_is_served_with_these_limits():
