@@ -27,9 +27,9 @@ from benchmarks.databases import temporary_database
 from benchmarks.figures import finish, options
 from monitor.app.collect.assembler import Assembler
 from monitor.core.errors import Overloaded
+from monitor.core.settings.collect import TraceLimits
 from monitor.core.trace import Collected
 from monitor.ingest.traces.otlp import read_request
-from monitor.store.collect.limits import TraceLimits
 from monitor.store.collect.store import CollectStore
 from monitor.store.database import connect
 from monitor.store.migrate import migrate

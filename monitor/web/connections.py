@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 
-from h11 import IDLE, SEND_BODY
+from h11 import CLOSED, IDLE, SEND_BODY
 from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
@@ -20,15 +20,17 @@ class LimitedConnection(H11Protocol):
     """A connection of uvicorn, which by itself waits for a request for ever, and accepts any number of connections.
 
     A client has `head_seconds` for the head of a request, `body_seconds` for its body, and as long to take what was
-    written at a time. Beyond `most` connections the one that has kept us waiting for longest is closed; a new one gets
-    503 if there is none.
+    written at a time. Over TLS it has `goodbye_seconds` to answer that the connection closes, for which asyncio would
+    wait 30 s: clients that keep a connection for later do not answer. Beyond `most` connections the one that has kept
+    us waiting for longest is closed; a new one gets 503 if there is none.
     """
 
     head_seconds = 10.0
     body_seconds = 30.0
+    goodbye_seconds = 1.0
     most = 500
 
-    _phase: object = None  # what we wait for: IDLE is a head, SEND_BODY a body
+    _phase: object = None  # what we wait for: IDLE is a head, SEND_BODY a body, CLOSED a goodbye
     since = 0.0  # when the client began to keep us waiting, by the loop's clock
     _timer: asyncio.TimerHandle | None = None
     _untaken: asyncio.TimerHandle | None = None  # runs while the client has not taken all that was written
@@ -56,6 +58,11 @@ class LimitedConnection(H11Protocol):
         self._expect(self.conn.their_state)  # the next request may have come with this one, and only half of it
 
     @override
+    def shutdown(self) -> None:
+        super().shutdown()
+        self._expect(self.conn.their_state)
+
+    @override
     def pause_writing(self) -> None:
         super().pause_writing()
         self.since = self.loop.time()
@@ -73,17 +80,18 @@ class LimitedConnection(H11Protocol):
         super().connection_lost(exc)
 
     def _expect(self, phase: object) -> None:
-        """Starts the time for a head or a body, unless it runs; ends it in other phases."""
+        """Starts the time for a head, a body or a goodbye, unless it runs; ends it in other phases."""
+        if phase is not None and self.transport.is_closing() and self._untaken is None:
+            phase = CLOSED
         if phase is self._phase:
             return
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         self._phase, self.since = phase, self.loop.time()
-        if phase is IDLE:
-            self._timer = self.loop.call_later(self.head_seconds, self.give_up)
-        elif phase is SEND_BODY:
-            self._timer = self.loop.call_later(self.body_seconds, self.give_up)
+        times = {IDLE: self.head_seconds, SEND_BODY: self.body_seconds, CLOSED: self.goodbye_seconds}
+        if phase in times:
+            self._timer = self.loop.call_later(times[phase], self.give_up)
 
     def _end_untaken(self) -> None:
         if self._untaken is not None:
@@ -126,7 +134,12 @@ def listening(host: str, port: int, settings: str) -> socket.socket:
     try:
         listens = socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
-        raise WrongSettings(f"{settings}: cannot listen at {host}:{port}: {error.strerror}") from None
+        raise WrongSettings(f"{settings}: cannot listen at {authority(host, port)}: {error.strerror}") from None
     # connections inherit it; asyncio does not set it on a socket made here, and every response would wait 40 ms
     listens.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listens
+
+
+def authority(host: str, port: int) -> str:
+    """Host and port as a URL has them: an IPv6 address in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

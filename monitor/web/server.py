@@ -21,7 +21,7 @@ from monitor.web.base.guard import LOOPBACK, Guard
 from monitor.web.collect.door import Door
 from monitor.web.collect.http import Beside, CollectApp
 from monitor.web.collect.senders import Senders
-from monitor.web.connections import LimitedConnection, listening
+from monitor.web.connections import LimitedConnection, authority, listening
 from monitor.web.signin.signin_link import sign_in_link
 
 log = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ def serve(application: Application, stop: Event) -> None:
         )
     )
     host, port = listens.getsockname()[:2]
-    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    address = f"http://{authority(host, port)}"
     log.info("dashboard: %s/", address)
     if not guard.is_closed():
         log.info("sign in by this link, which works once: %s", sign_in_link(address, guard))

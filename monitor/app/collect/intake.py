@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from monitor.core.errors import Overloaded
 from monitor.core.message import DeadLetter, Message
 from monitor.core.trace import Collected
-
-__all__ = ["Intake", "Overloaded"]
 
 
 class Intake(Protocol):

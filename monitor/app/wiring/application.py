@@ -119,7 +119,7 @@ class Application:
             group=group or GROUP,
             rescore=rescore,
             follow_ups=self.language_models.follow_ups,
-            limits=self.collecting.limits,
+            limits=self.settings.collect,
             sends=sends(self.settings),
         )
         self._closing.callback(writer.close)

@@ -17,7 +17,6 @@ from monitor.app.wiring.lookup import document_lookup
 from monitor.ingest.decode import AUTO, TopicDecoder
 from monitor.ingest.lookup.resolve import resolve
 from monitor.privacy.redaction.traces import TraceRedactor
-from monitor.store.collect.limits import TraceLimits
 from monitor.store.collect.source import InboxSource
 from monitor.store.collect.store import CollectStore
 from monitor.store.interaction.writer import GROUP
@@ -38,26 +37,11 @@ class Collecting:
         self._application = application
         self._closing = closing
 
-    @property
-    def limits(self) -> TraceLimits:
-        """What bounds the traces that are kept, and when they close."""
-        s = self._application.settings.collect
-        return TraceLimits(
-            close_after=s.close_after,
-            idle=s.idle,
-            longest=s.longest,
-            keep_parts=s.keep_parts,
-            remember=s.remember,
-            max_parts=s.max_parts,
-            max_trace_bytes=s.max_trace_bytes,
-            max_open=s.max_open,
-            max_bytes=s.max_bytes,
-        )
-
     @cached_property
     def store(self) -> CollectStore:
         """Where traces and events wait."""
-        store = CollectStore(self._application.database_url, self.limits, self._application.now)
+        application = self._application
+        store = CollectStore(application.database_url, application.settings.collect, application.now)
         self._closing.callback(store.close)
         return store
 

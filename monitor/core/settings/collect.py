@@ -12,19 +12,9 @@ from monitor.core.settings.sections import Section
 _Port = Annotated[int, Field(ge=0, lt=65_536)]
 
 
-class CollectSettings(Section):
-    """`monitor collect`: OTLP and interactions over HTTP and gRPC. Without a token it serves this machine only."""
+class TraceLimits(Section):
+    """What bounds the traces that are kept, and when they close."""
 
-    host: str = "127.0.0.1"
-    port: _Port = Field(4318, description="HTTP; 0: any free one")
-    grpc_port: _Port | None = Field(4317, description="OTLP/gRPC; 0: any free one")
-    tls_certificate: Path | None = Field(None, description="PEM file with the chain; default: no TLS")
-    tls_key: Path | None = Field(None, description="PEM file")
-    max_body_bytes: int = Field(20 * 2**20, gt=0, description="of a request, decompressed")
-    max_events: int = Field(10_000, gt=0, description="events in a request")
-    max_requests: int = Field(64, gt=0, description="under way at a time; further ones get 503")
-    max_request_bytes: int = Field(128 * 2**20, gt=0, description="of all requests under way")
-    bytes_per_second: float = Field(8 * 2**20, gt=0, description="of each token, saved up for 10 s; beyond it 429")
     close_after: float = Field(
         10.0, ge=0, le=3_600, description="seconds after which a trace closes whose root and answer have arrived"
     )
@@ -50,6 +40,21 @@ class CollectSettings(Section):
     max_bytes: int = Field(
         4 * 2**30, gt=0, description="bytes of all spans that are kept; a request with more is to come again"
     )
+
+
+class CollectSettings(TraceLimits):
+    """`monitor collect`: OTLP and interactions over HTTP and gRPC. Without a token it serves this machine only."""
+
+    host: str = "127.0.0.1"
+    port: _Port = Field(4318, description="HTTP; 0: any free one")
+    grpc_port: _Port | None = Field(4317, description="OTLP/gRPC; 0: any free one")
+    tls_certificate: Path | None = Field(None, description="PEM file with the chain; default: no TLS")
+    tls_key: Path | None = Field(None, description="PEM file")
+    max_body_bytes: int = Field(20 * 2**20, gt=0, description="of a request, decompressed")
+    max_events: int = Field(10_000, gt=0, description="events in a request")
+    max_requests: int = Field(64, gt=0, description="under way at a time; further ones get 503")
+    max_request_bytes: int = Field(128 * 2**20, gt=0, description="of all requests under way")
+    bytes_per_second: float = Field(8 * 2**20, gt=0, description="of each token, saved up for 10 s; beyond it 429")
 
     @model_validator(mode="after")
     def _both(self) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from monitor.core.errors import InvalidMessage, Retriable
@@ -32,7 +32,7 @@ class MemoryIntake:
             if self.trouble is not None:
                 raise self.trouble
             kept = tuple(self._within_limits(collected.spans))
-            self.collected.append(collected)
+            self.collected.append(replace(collected, spans=kept))
             return len(collected.spans) - len(kept)
 
     def events(self, messages: Sequence[Message], *, app: str | None = None) -> Sequence[DeadLetter]:

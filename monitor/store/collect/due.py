@@ -8,9 +8,11 @@ from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from psycopg.rows import class_row
+
+from monitor.core.settings.collect import TraceLimits
 from monitor.store.collect.inbox import OTLP, Event, append
-from monitor.store.collect.keep import COUNT_OPEN, add_up
-from monitor.store.collect.limits import TraceLimits
+from monitor.store.collect.keep import COUNT_OPEN, add_up, columns
 from monitor.store.collect.parts import TraceKey
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ _CLAIM = """
     )
     UPDATE trace SET due_at = clock_timestamp() + make_interval(secs => %s)
     FROM due WHERE trace.app = due.app AND trace.trace_id = due.trace_id
-    RETURNING trace.app, trace.trace_id, due_at, first_at, spans, parts, bytes, started, ended, turn_app
+    RETURNING trace.app, trace.trace_id, due_at AS lease, first_at, spans, parts, bytes, started, ended, turn_app
 """
 _HASTEN = """
     UPDATE trace SET due_at = least(due_at, clock_timestamp()) WHERE (app, trace_id) IN (
@@ -86,34 +88,18 @@ class DueTrace:
 
 def claim(connection: psycopg.Connection, most: int) -> list[DueTrace]:
     """Claims up to `most` traces that are due, oldest first, for `LEASE` seconds. A transaction of its own."""
-    found = [
-        DueTrace(
-            app=app,
-            trace_id=trace_id,
-            lease=lease,
-            first_at=first_at,
-            spans=spans,
-            parts=parts,
-            bytes=length,
-            started=started,
-            ended=ended,
-            turn_app=turn_app,
-        )
-        for app, trace_id, lease, first_at, spans, parts, length, started, ended, turn_app in connection.execute(
-            _CLAIM, (most, LEASE)
-        )
-    ]
-    return sorted(found, key=lambda one: one.key)
+    with connection.cursor(row_factory=class_row(DueTrace)) as cursor:
+        return sorted(cursor.execute(_CLAIM, (most, LEASE)), key=lambda trace: trace.key)
 
 
 def hasten(connection: psycopg.Connection, keys: Sequence[TraceKey]) -> None:
     """Makes these traces due at once, where they are open; a claim of theirs is void."""
-    connection.execute(_HASTEN, _lists(keys))
+    connection.execute(_HASTEN, columns(keys))
 
 
 def open_of(connection: psycopg.Connection, keys: Sequence[TraceKey]) -> int:
     """How many of these traces are open."""
-    row = connection.execute(COUNT_OPEN, _lists(keys)).fetchone()
+    row = connection.execute(COUNT_OPEN, columns(keys)).fetchone()
     return 0 if row is None else row[0]
 
 
@@ -121,7 +107,7 @@ def parts(connection: psycopg.Connection, keys: Sequence[TraceKey]) -> Mapping[T
     """The parts of traces, each with whether it is a log record; in no order."""
     found: dict[TraceKey, list[tuple[bool, bytes]]] = {key: [] for key in keys}
     if keys:
-        for app, trace_id, log, value in connection.execute(_PARTS, _lists(keys), binary=True, prepare=True):
+        for app, trace_id, log, value in connection.execute(_PARTS, columns(keys), binary=True, prepare=True):
             found[app, trace_id].append((log, value))
     return found
 
@@ -159,7 +145,7 @@ def close(
     if not claims:
         return 0
     events, closed = [], []
-    for app, trace_id, digest in connection.execute(_FINISHED, _lists(claims)):
+    for app, trace_id, digest in connection.execute(_FINISHED, columns(claims)):
         trace, event = given[app, trace_id]
         new = None if event is None else sha256(event).digest()
         closed.append((app, trace_id, new, None if event is None else trace.turn_app))
@@ -167,12 +153,8 @@ def close(
             events.append(Event(event, revises=digest is not None))
     if not closed:
         return 0
-    connection.execute(_CLOSE, (limits.keep_parts, *_lists(closed)))
+    connection.execute(_CLOSE, (limits.keep_parts, *columns(closed)))
     if events:
         append(connection, OTLP, events, now)
     add_up(connection, opened=-len(closed), more_bytes=0)
     return len(events)
-
-
-def _lists(rows: Sequence[tuple[object, ...]]) -> list[list[object]]:
-    return [list(column) for column in zip(*rows, strict=True)]

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from monitor.core.errors import Overloaded, Retriable
+from monitor.core.settings.collect import TraceLimits
 from monitor.core.trace import Collected
 from monitor.store.collect.inbox import HTTP, Event, append, of_app
-from monitor.store.collect.limits import TraceLimits
 from monitor.store.collect.parts import Arrival, Arrivals, Part, TraceKey, arrivals
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _keep(connection: psycopg.Connection, offered: Arrivals, limits: TraceLimits
     """Keeps parts; returns what became of them, how many traces it opened, and how many bytes are new."""
     if not offered:
         return Kept(), 0, 0
-    keys = _columns(offered)
+    keys = columns(offered)
     now = _admit(connection, offered, keys, limits)
     connection.execute(_CREATE, (now, now, _NEVER_STARTED, *keys), prepare=True)
     rows = {(app, trace_id): _Row(*row) for app, trace_id, *row in connection.execute(_LOCK, keys, prepare=True)}
@@ -148,7 +148,7 @@ def add_up(connection: psycopg.Connection, *, opened: int, more_bytes: int, kept
 def _admit(
     connection: psycopg.Connection,
     offered: Mapping[TraceKey, Arrival],
-    keys: tuple[list[str], ...],
+    keys: Sequence[list[str]],
     limits: TraceLimits,
 ) -> datetime:
     """Refuses what would exceed the limits of all traces together; returns the time.
@@ -216,8 +216,7 @@ def _kept(
     """Stores the parts; returns how many spans, parts and bytes are new for each trace that has new ones."""
     if not chosen:
         return {}
-    columns = zip(*((*key, *part) for key, part in chosen), strict=True)
-    found = connection.execute(_KEEP, [list(column) for column in columns], prepare=True)
+    found = connection.execute(_KEEP, columns((*key, *part) for key, part in chosen), prepare=True)
     return {(app, trace_id): (spans, parts, length) for app, trace_id, spans, parts, length in found}
 
 
@@ -240,7 +239,7 @@ def _grow(
         for key, (arrival, row, more) in grown.items()
     ]
     if rows:
-        connection.execute(_GROW, (now, *(list(column) for column in zip(*rows, strict=True))), prepare=True)
+        connection.execute(_GROW, (now, *columns(rows)), prepare=True)
 
 
 def _due(arrival: Arrival, row: _Row, more_spans: int, now: datetime, limits: TraceLimits) -> datetime:
@@ -265,6 +264,6 @@ def _until_revised(age: timedelta, limits: TraceLimits) -> timedelta:
     return max(least, min(age * _OF_AGE, least * _MOST_WAITS))
 
 
-def _columns(keys: Iterable[TraceKey]) -> tuple[list[str], ...]:
-    apps, ids = zip(*keys, strict=True)
-    return list(apps), list(ids)
+def columns(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
+    """The columns of rows, as `unnest` takes them."""
+    return [list(column) for column in zip(*rows, strict=True)]

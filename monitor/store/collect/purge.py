@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, text
 
-from monitor.store.collect.keep import add_up
-from monitor.store.collect.limits import TraceLimits
+from monitor.core.settings.collect import TraceLimits
+from monitor.store.collect.keep import add_up, columns
 
 if TYPE_CHECKING:
     import psycopg
@@ -85,7 +85,7 @@ def purge(connection: psycopg.Connection, limits: TraceLimits) -> int:
     """
     found = connection.execute(_DUE, (limits.max_bytes // 2, limits.keep_parts, BATCH)).fetchall()
     if found:
-        apps, ids, sizes = (list(column) for column in zip(*found, strict=True))
+        apps, ids, sizes = columns(found)
         connection.execute(_DELETE, (apps, ids))
         connection.execute(_EMPTY, (apps, ids))
         add_up(connection, opened=0, more_bytes=-sum(sizes))

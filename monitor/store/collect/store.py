@@ -11,12 +11,12 @@ from typing import Any
 import psycopg
 from psycopg.pq import TransactionStatus
 
+from monitor.core.settings.collect import TraceLimits
 from monitor.core.trace import Collected
 from monitor.store.collect import due, inbox, purge
 from monitor.store.collect.due import DueTrace
 from monitor.store.collect.inbox import HTTP, Event, append
 from monitor.store.collect.keep import Kept, collect
-from monitor.store.collect.limits import TraceLimits
 from monitor.store.collect.parts import TraceKey
 from monitor.store.database import plain_url, retriable
 

@@ -15,11 +15,11 @@ from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fatal, Fenced, Retriable
 from monitor.core.model import Assessment, Interaction, Work
 from monitor.core.ports import Store
+from monitor.core.settings.collect import TraceLimits
 from monitor.core.trace import Collected
 from monitor.store.audit_queue import Entry, EntrySource, Kind
 from monitor.store.audit_rows import Key, part_of, queued_record, queued_records, stored_row
 from monitor.store.collect.keep import collect
-from monitor.store.collect.limits import DEFAULT_LIMITS, TraceLimits
 from monitor.store.database import WRITER_PATIENCE, copy_rows, end_halted, plain_url, retriable
 from monitor.store.interaction.feedback import keep_feedback
 from monitor.store.interaction.follow_ups import FollowUps, Sends, enqueue, enqueue_to_send
@@ -35,6 +35,7 @@ from monitor.store.ledger.offsets import advance, count, reached
 from monitor.store.ledger.positions import statements
 
 GROUP = "monitor"  # the group of offsets that do not belong to a consumer group of Kafka
+_LIMITS = TraceLimits()
 
 
 class Writer(Store):
@@ -56,7 +57,7 @@ class Writer(Store):
         group: str = GROUP,
         rescore: str = "",
         follow_ups: FollowUps = lambda _: (),
-        limits: TraceLimits = DEFAULT_LIMITS,
+        limits: TraceLimits = _LIMITS,
         sends: Sends = lambda _: (),
     ) -> None:
         self._url = plain_url(url)

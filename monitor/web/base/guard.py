@@ -146,8 +146,13 @@ def names_this_machine(request: HTTPConnection) -> bool:
 
 
 def bearer(request: HTTPConnection) -> str | None:
-    """The bearer token of a request; None for other schemes, which a proxy in front may use."""
-    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    """The bearer token of a request, see `secret_of`."""
+    return secret_of(request.headers.get("authorization", ""))
+
+
+def secret_of(authorization: str) -> str | None:
+    """The bearer token in an `Authorization`; None for other schemes, which a proxy in front may use."""
+    scheme, _, secret = authorization.partition(" ")
     return secret.strip() if scheme.lower() == "bearer" else None
 
 

@@ -13,9 +13,9 @@ from typing import TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from monitor.core.message import Message, Position
+from monitor.store.collect.inbox import HTTP, PARTITION
 from monitor.web.collect.refusal import Refused
 
-TOPIC = "http"
 Headers: TypeAlias = Iterable[tuple[bytes, bytes]]  # as in ASGI: names in lower case
 
 _JSON, _EVENT, _BATCH = "application/json", "application/cloudevents+json", "application/cloudevents-batch+json"
@@ -59,7 +59,7 @@ def messages(body: bytes, media_type: str, headers: Headers, received_at: dateti
     for index, event in enumerate(events):
         if index == limit:
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the request has more than {limit:,} events")
-        position = Position(topic=TOPIC, partition=0, offset=index)
+        position = Position(topic=HTTP, partition=PARTITION, offset=index)  # the inbox decodes it again, by this topic
         found.append(
             Message(value=event, position=position, received_at=received_at, headers=attributes, size=len(event))
         )

@@ -18,10 +18,11 @@ from typing_extensions import override
 
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.collect import CollectSettings
-from monitor.web.base.guard import LOOPBACK
+from monitor.web.base.guard import LOOPBACK, secret_of
 from monitor.web.collect.door import Door
-from monitor.web.collect.otlp import Signal, code, reply, status
+from monitor.web.collect.otlp import NO_METRICS, Signal, code, reply, status
 from monitor.web.collect.refusal import Refused
+from monitor.web.connections import authority
 
 _SERVICE = "/opentelemetry.proto.collector.{0}.v1.{1}Service/Export"
 _METHODS = {
@@ -85,8 +86,7 @@ def grpc_server(door: Door, settings: CollectSettings, executor: ThreadPoolExecu
             ("grpc.so_reuseport", 0),  # otherwise a second server takes half of the requests in silence
         ],
     )
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    address = f"{host}:{settings.grpc_port}"
+    address = authority(settings.host, settings.grpc_port or 0)
     try:
         if settings.tls_certificate is None or settings.tls_key is None:
             return server, server.add_insecure_port(address)
@@ -106,14 +106,12 @@ def _read(path: Path) -> bytes:
 def _bearer(context: grpc.ServicerContext) -> str | None:
     for name, value in context.invocation_metadata() or ():
         if name == "authorization" and isinstance(value, str):
-            scheme, _, secret = value.partition(" ")
-            return secret.strip() if scheme.lower() == "bearer" else None
+            return secret_of(value)
     return None
 
 
 def _no_metrics(_body: bytes, context: grpc.ServicerContext) -> NoReturn:
-    problem = "metrics are not read here, only traces and logs; switch them off: OTEL_METRICS_EXPORTER=none"
-    context.abort(grpc.StatusCode.UNIMPLEMENTED, problem)
+    context.abort(grpc.StatusCode.UNIMPLEMENTED, NO_METRICS)
 
 
 def _abort(context: grpc.ServicerContext, refused: Refused) -> NoReturn:

@@ -20,7 +20,7 @@ from monitor.web.collect.admission import Place
 from monitor.web.collect.body import check_encoding, too_long
 from monitor.web.collect.door import Door, Taken
 from monitor.web.collect.events import check_media_type
-from monitor.web.collect.otlp import JSON, PROTOBUF, Signal, reply, retry_seconds, status
+from monitor.web.collect.otlp import JSON, NO_METRICS, PROTOBUF, Signal, reply, retry_seconds, status
 from monitor.web.collect.refusal import Refused
 from monitor.web.collect.senders import Sender
 
@@ -162,7 +162,7 @@ def _problem(code: HTTPStatus, detail: str, **more: object) -> Response:
 
 def _not_here(path: str) -> str:
     if path == _METRICS:
-        return "metrics are not read here, only traces and logs; switch them off: OTEL_METRICS_EXPORTER=none"
+        return NO_METRICS
     return f"there is nothing here; send to {', '.join((*_SIGNALS, INTERACTIONS))}"
 
 

@@ -23,6 +23,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from monitor.web.collect.refusal import Refused
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
+NO_METRICS = "metrics are not read here, only traces and logs; switch them off: OTEL_METRICS_EXPORTER=none"
 _CODES = {
     HTTPStatus.BAD_REQUEST: Code.INVALID_ARGUMENT,
     HTTPStatus.UNAUTHORIZED: Code.UNAUTHENTICATED,

@@ -20,7 +20,7 @@ from monitor.web.collect.door import Door
 from monitor.web.collect.grpc import grpc_server
 from monitor.web.collect.http import THREADS, CollectApp
 from monitor.web.collect.senders import Senders
-from monitor.web.connections import LimitedConnection, listening
+from monitor.web.connections import LimitedConnection, authority, listening
 
 log = logging.getLogger(__name__)
 _KEEP_ALIVE = 60  # seconds; exporters send every five seconds, and a connection that closes just then costs them a try
@@ -68,9 +68,9 @@ def collect_server(
         thread = Thread(target=server.run, kwargs={"sockets": [listens]}, name="collect")
         thread.start()  # the main thread handles signals
         port = listens.getsockname()[1]
-        log.info("OTLP and interactions: http%s://%s:%d", "s" * bool(settings.tls_key), settings.host, port)
+        log.info("OTLP and interactions: http%s://%s", "s" * bool(settings.tls_key), authority(settings.host, port))
         if grpc_port is not None:
-            log.info("OTLP/gRPC: %s:%d", settings.host, grpc_port)
+            log.info("OTLP/gRPC: %s", authority(settings.host, grpc_port))
         ready(port, grpc_port)
         try:
             while thread.is_alive() and not stop.wait(0.2):

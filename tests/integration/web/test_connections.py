@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+import time
 from contextlib import ExitStack
 from threading import Event, Thread
 
@@ -12,7 +13,8 @@ import pytest
 import uvicorn
 from starlette.concurrency import run_in_threadpool
 
-from monitor.web.connections import LimitedConnection
+from monitor.core.errors import WrongSettings
+from monitor.web.connections import LimitedConnection, authority, listening
 from tests.rig.waiting import until
 from tests.rig.web.certificate import made_certificate
 
@@ -226,6 +228,41 @@ def test_over_tls_who_asks_and_reads_no_answer_is_closed_in_time(serving, tmp_pa
         encrypted.sendall(GOOD)
         until("it is answered", lambda: any(each.flow.write_paused for each in list(connections)))
         until("no connection is left", lambda: not connections)
+
+
+def test_over_tls_who_does_not_answer_that_it_closes_is_closed_in_time(serving, tmp_path):
+    certificate, key = made_certificate(tmp_path)
+    address, connections = serving(limits(goodbye_seconds=0.2), ssl_certfile=certificate, ssl_keyfile=key)
+    context = ssl.create_default_context(cafile=certificate)
+    with (
+        socket.create_connection(address) as connection,
+        context.wrap_socket(connection, server_hostname=address[0]) as encrypted,
+    ):
+        encrypted.sendall(LAST)
+        assert answered(encrypted)
+        until("no connection is left", lambda: not connections, tries=200)  # asyncio alone would wait for 30 s
+
+
+def test_over_tls_a_long_last_answer_is_not_cut_off(serving, tmp_path):
+    certificate, key = made_certificate(tmp_path)
+    short = limits(goodbye_seconds=0.1)
+    address, connections = serving(short, _answer_at_length, ssl_certfile=certificate, ssl_keyfile=key)
+    context = ssl.create_default_context(cafile=certificate)
+    with (
+        socket.create_connection(address) as connection,
+        context.wrap_socket(connection, server_hostname=address[0]) as encrypted,
+    ):
+        encrypted.sendall(LAST)
+        until("it is answered", lambda: any(each.transport.is_closing() for each in list(connections)))
+        time.sleep(0.5)  # longer than a goodbye may take
+        assert answered(encrypted)
+
+
+def test_an_ipv6_address_stands_in_brackets():
+    with pytest.raises(WrongSettings, match=r"^X: cannot listen at \[2001:db8::1\]:4318: "):
+        listening("2001:db8::1", 4318, "X")
+    assert authority("::1", 4318) == "[::1]:4318"
+    assert authority("127.0.0.1", 4317) == "127.0.0.1:4317"
 
 
 def test_the_dashboard_is_served_with_these_limits():

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from threading import Event
 
 from monitor.app.background.collecting import collecting, finish
+from monitor.core.settings.collect import TraceLimits
 from monitor.core.trace import Collected
-from monitor.store.collect.limits import TraceLimits
 from monitor.store.collect.store import CollectStore
 from tests.factories.answers import clock
 from tests.rig.ingest.spans import span
 
-AT_ONCE = TraceLimits(close_after=0.0, idle=0.0)
+_NO_WAIT = {"close_after": 0.0, "idle": 0.0}
+AT_ONCE = TraceLimits(**_NO_WAIT)
 
 
 def store_of(url, **limits):
-    return CollectStore(url, replace(AT_ONCE, **limits), clock)
+    return CollectStore(url, TraceLimits(**{**_NO_WAIT, **limits}), clock)
 
 
 def a_turn(trace_id, *, question="When do you open?", answer="At nine.", **more):

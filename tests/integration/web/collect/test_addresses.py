@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import socket
 import ssl
 import urllib.request
+from contextlib import closing
 from threading import Event
 
 import grpc
@@ -45,6 +47,18 @@ def test_tls_on_both_ports(tls):
         credentials = grpc.ssl_channel_credentials(tls["tls_certificate"].read_bytes())
         with grpc.secure_channel(door.grpc, credentials) as channel:
             assert channel.unary_unary(TRACES)(b"") == b""
+
+
+def test_a_connection_of_tls_that_waits_does_not_hold_up_the_end(tls):
+    with a_door(**tls) as door:
+        host = door.http.removeprefix("http://")
+        context = ssl.create_default_context(cafile=tls["tls_certificate"])
+        with closing(http.client.HTTPSConnection(host, context=context)) as connection:
+            connection.request("GET", "/v1/traces")
+            assert connection.getresponse().read()
+            door.stop.set()
+            door.thread.join(6.0)
+            assert not door.thread.is_alive()
 
 
 def test_addresses_and_files_that_cannot_be_used(tls):

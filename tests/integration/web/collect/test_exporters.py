@@ -16,7 +16,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
-from monitor.app.collect.intake import Overloaded
+from monitor.core.errors import Overloaded
 from monitor.simulate.fakes.intake import MemoryIntake
 from tests.rig.web.door import MadeUpTokens, a_door, a_token
 

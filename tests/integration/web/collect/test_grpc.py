@@ -8,7 +8,7 @@ from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from monitor.app.collect.intake import Overloaded
+from monitor.core.errors import Overloaded
 from tests.rig.web.door import MadeUpTokens, a_door, a_token
 
 TRACES = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"

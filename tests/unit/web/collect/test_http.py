@@ -18,8 +18,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as SpanMessage
 from starlette.testclient import TestClient
 
-from monitor.app.collect.intake import Overloaded
-from monitor.core.errors import Retriable
+from monitor.core.errors import Overloaded, Retriable
 from monitor.core.settings.collect import CollectSettings
 from monitor.simulate.fakes.intake import MemoryIntake
 from monitor.web.collect.door import Door
