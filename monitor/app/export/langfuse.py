@@ -32,7 +32,7 @@ _FOR_GOOD |= {HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY}
 
 
 class LangfuseDestination(Destination):
-    """A project of Langfuse."""
+    """Scores the answers in the traces of one Langfuse project, which the keys choose."""
 
     kind = Work.SEND_LANGFUSE
     at_once = AT_ONCE
