@@ -19,7 +19,7 @@ from monitor.alert.receivers.slack.errors import Refused
 from monitor.app.audit.sealer import Witness, notes_at, notes_in
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.alert import SlackSettings
-from monitor.core.settings.sections import KafkaSettings
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.ingest.kafka.client import client_options, connected, kafka_errors
 from monitor.store.audit.recovery import WitnessNotes
 

@@ -17,7 +17,7 @@ from monitor.app.export.evaluations import revision_id
 from monitor.core.assessment_json import encode
 from monitor.core.errors import MonitorError, WrongSettings
 from monitor.core.model import Work
-from monitor.core.settings.sections import KafkaSettings
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.ingest.kafka.client import client_options, kafka_errors
 from monitor.store.pending.verdicts import VerdictToSend
 

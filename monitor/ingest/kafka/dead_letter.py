@@ -17,7 +17,7 @@ from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.message import DeadLetter, Position
 from monitor.core.ports import Store
-from monitor.core.settings.sections import KafkaSettings
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.ingest.kafka.client import client_options, kafka_errors
 
 log = logging.getLogger(__name__)

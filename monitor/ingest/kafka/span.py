@@ -11,7 +11,7 @@ from kafka import KafkaConsumer, TopicPartition
 
 from monitor.core.errors import WrongSettings
 from monitor.core.message import Partition
-from monitor.core.settings.sections import KafkaSettings
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.ingest.kafka.client import kafka_errors, topics_seen
 
 _LOOK_UP_MS = 15_000

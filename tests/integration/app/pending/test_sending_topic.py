@@ -16,8 +16,8 @@ from monitor.app.pending.workers import work_off
 from monitor.app.wiring.application import Application
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.model import Work
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.settings.load import load_settings
-from monitor.core.settings.sections import KafkaSettings
 from monitor.store.pending.queue import PendingQueue
 from monitor.store.pending.verdicts import VerdictQueue
 from tests.factories.answers import NOON, a_batch, an_assessment

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.core.settings.sections import KafkaSettings
+from monitor.core.settings.kafka import KafkaSettings
 
 DEFAULT = KafkaSettings()
 BROKERS_LEAST = 6_000  # group.min.session.timeout.ms, unless changed
