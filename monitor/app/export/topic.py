@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
@@ -18,15 +17,14 @@ from monitor.core.assessment_json import encode
 from monitor.core.errors import MonitorError, WrongSettings
 from monitor.core.model import Work
 from monitor.core.settings.kafka import KafkaSettings
-from monitor.ingest.kafka.client import client_options, kafka_errors
+from monitor.ingest.kafka.client import kafka_errors
+from monitor.ingest.kafka.producer import SECONDS, connected_producer, partitions_for
 from monitor.store.pending.verdicts import VerdictToSend
 
 TYPE = "monitor.verdict"
 _SETTING = "MONITOR_EXPORT__KAFKA__TOPIC"
 _HEADERS = [("content-type", b"application/cloudevents+json; charset=UTF-8")]
 _AT_ONCE = 200
-_SECONDS = 30.0
-_BLOCK_MS = 5_000
 
 
 class TopicDestination(Destination):
@@ -40,7 +38,7 @@ class TopicDestination(Destination):
     at_once = _AT_ONCE
 
     def __init__(self, kafka: KafkaSettings, topic: str) -> None:
-        if topic in kafka.topics or (kafka.topic_pattern is not None and re.match(kafka.topic_pattern, topic)):
+        if kafka.reads(topic):
             raise WrongSettings(f"{_SETTING}: {topic} is one of the topics to read; verdicts would come back as events")
         self._kafka = kafka
         self._topic = topic
@@ -60,13 +58,7 @@ class TopicDestination(Destination):
 
     @override
     def check(self) -> str:
-        with kafka_errors():
-            producer = self._connected()
-            try:
-                partitions = producer.partitions_for(self._topic)
-            except errors.KafkaTimeoutError:
-                raise WrongSettings(f"{_SETTING}: there is no topic {self._topic}") from None
-        number = len(partitions or ())
+        number = partitions_for(self._connected(), self._topic, setting=_SETTING)
         return f"kafka: topic {self._topic} ({number} partition{'s' * (number != 1)})"
 
     @override
@@ -78,7 +70,7 @@ class TopicDestination(Destination):
 
     def _connected(self) -> KafkaProducer:
         if self._producer is None:
-            self._producer = _new_producer(client_options(self._kafka))
+            self._producer = connected_producer(self._kafka, compression_type="zstd")
         return self._producer
 
     def _sent(self, producer: KafkaProducer, verdict: VerdictToSend) -> Callable[[], object]:
@@ -88,29 +80,7 @@ class TopicDestination(Destination):
             future = producer.send(self._topic, value, key=key, headers=_HEADERS)
         except errors.MessageSizeTooLargeError as error:
             return _raising(error)
-        return lambda: future.get(timeout=_SECONDS)
-
-
-def _new_producer(options: Mapping[str, Any]) -> KafkaProducer:
-    """A producer; where no broker answers, what it has opened until then is closed, which it forgets to do."""
-    with ExitStack() as opened:
-
-        def client(**config: Any) -> Any:
-            made = KafkaProducer.DEFAULT_CONFIG["kafka_client"](**config)
-            opened.callback(made.close)
-            return made
-
-        producer = KafkaProducer(
-            **options,
-            kafka_client=client,
-            acks="all",
-            compression_type="zstd",
-            allow_auto_create_topics=False,
-            metrics_enabled=False,
-            max_block_ms=_BLOCK_MS,
-        )
-        opened.pop_all()
-    return producer
+        return lambda: future.get(timeout=SECONDS)
 
 
 def _raising(error: Exception) -> Callable[[], object]:

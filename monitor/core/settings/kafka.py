@@ -106,6 +106,10 @@ class KafkaSettings(Section):
         0.5, ge=0, le=1, description="stop if a larger share of the last 1,000 messages is dead; 1: never"
     )
 
+    def reads(self, topic: str) -> bool:
+        """Whether `topic` is one of those to read."""
+        return topic in self.topics or (self.topic_pattern is not None and bool(re.match(self.topic_pattern, topic)))
+
     @model_validator(mode="after")
     def _in_proportion(self) -> Self:
         if not self.heartbeat_interval_ms < self.session_timeout_ms <= self.max_poll_interval_ms:

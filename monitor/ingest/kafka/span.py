@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -52,7 +51,7 @@ def partitions_of(consumer: KafkaConsumer, kafka: KafkaSettings) -> list[TopicPa
     """
     there = topics_seen(consumer)
     if kafka.topic_pattern is not None:
-        topics = [topic for topic in sorted(there) if re.match(kafka.topic_pattern, topic)]
+        topics = [topic for topic in sorted(there) if kafka.reads(topic)]
     else:
         topics = list(kafka.topics)
     if missing := [topic for topic in topics if topic not in there]:
