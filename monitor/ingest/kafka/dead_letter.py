@@ -24,7 +24,6 @@ log = logging.getLogger(__name__)
 WINDOW = 1_000  # messages of a topic for the ratio
 _ENOUGH = 100  # fewer messages give no ratio
 _SETTING = "MONITOR_KAFKA__DEAD_LETTER_TOPIC"
-_LARGEST = 64 * 2**20  # bytes of a request; the broker may allow less
 
 
 class DeadLetterLimit:
@@ -97,7 +96,7 @@ class DeadLetterMirror:
         self._topic = topic
         if kafka.reads(topic):
             raise WrongSettings(f"{_SETTING}: {topic} is one of the topics to read; its dead letters would loop")
-        self._producer = connected_producer(kafka, max_request_size=_LARGEST, compression_type="zstd")
+        self._producer = connected_producer(kafka, compression_type="zstd")
         try:
             partitions_for(self._producer, topic, setting=_SETTING)
         except MonitorError:

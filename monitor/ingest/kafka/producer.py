@@ -13,10 +13,14 @@ from monitor.ingest.kafka.client import client_options, kafka_errors
 
 SECONDS = 30.0  # for the brokers to take a record
 _BLOCK_MS = 5_000
+_LARGEST = 64 * 2**20  # bytes of a request; the broker may allow less
 
 
 def connected_producer(kafka: KafkaSettings, **options: Any) -> KafkaProducer:
     """A producer whose records are taken once all replicas in sync have them, and which creates no topic.
+
+    A record may be there more than once, and one that is refused keeps out no other: as an idempotent producer, which
+    is the default, kafka-python would fail every later record with the error of the first.
 
     `options` are further ones of kafka-python's. Where no broker answers, what the client has opened until then is
     closed, which it forgets to do.
@@ -36,9 +40,11 @@ def connected_producer(kafka: KafkaSettings, **options: Any) -> KafkaProducer:
             **client_options(kafka),
             kafka_client=client,
             acks="all",
+            enable_idempotence=False,
             allow_auto_create_topics=False,
             metrics_enabled=False,
             max_block_ms=_BLOCK_MS,
+            max_request_size=_LARGEST,
             **options,
         )
         opened.pop_all()
