@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
@@ -46,15 +46,21 @@ class TopicDestination(Destination):
 
     @override
     def send(self, verdicts: Sequence[VerdictToSend]) -> Sequence[Refusal]:
+        refusals: list[Refusal] = []
+        under_way: list[tuple[int, Any]] = []
         try:
             with kafka_errors():
                 producer = self._connected()
-                waits = [self._sent(producer, verdict) for verdict in verdicts]
-                found = [(place, _too_long(wait)) for place, wait in enumerate(waits)]
+                for place, verdict in enumerate(verdicts):
+                    with _too_long(place, refusals):
+                        under_way.append((place, self._begun(producer, verdict)))
+                for place, future in under_way:
+                    with _too_long(place, refusals):
+                        future.get(timeout=SECONDS)
         except MonitorError:
             self.close()  # with what it still holds, since all of it is sent again
             raise
-        return [Refusal(place=place, why=f"kafka: {why}") for place, why in found if why is not None]
+        return refusals
 
     @override
     def check(self) -> str:
@@ -73,30 +79,19 @@ class TopicDestination(Destination):
             self._producer = connected_producer(self._kafka, compression_type="zstd")
         return self._producer
 
-    def _sent(self, producer: KafkaProducer, verdict: VerdictToSend) -> Callable[[], object]:
+    def _begun(self, producer: KafkaProducer, verdict: VerdictToSend) -> Any:
+        """The client's future of a record that it has taken."""
         key = f"{verdict.app}/{verdict.interaction_id}".encode()
-        value = encode(cloud_event(verdict)).encode()
-        try:
-            future = producer.send(self._topic, value, key=key, headers=_HEADERS)
-        except errors.MessageSizeTooLargeError as error:
-            return _raising(error)
-        return lambda: future.get(timeout=SECONDS)
+        return producer.send(self._topic, encode(cloud_event(verdict)).encode(), key=key, headers=_HEADERS)
 
 
-def _raising(error: Exception) -> Callable[[], object]:
-    def wait() -> object:
-        raise error
-
-    return wait
-
-
-def _too_long(wait: Callable[[], object]) -> str | None:
-    """Waits for the brokers; returns their words if the message is too long for the topic."""
+@contextmanager
+def _too_long(place: int, refusals: list[Refusal]) -> Iterator[None]:
+    """Adds a refusal if the client or the brokers find the record at `place` too long."""
     try:
-        wait()
+        yield
     except errors.MessageSizeTooLargeError as error:
-        return str(error)
-    return None
+        refusals.append(Refusal(place=place, why=f"kafka: {error}"))
 
 
 def cloud_event(verdict: VerdictToSend) -> dict[str, Any]:
