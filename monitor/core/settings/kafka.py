@@ -28,9 +28,8 @@ def _pattern(value: str | None) -> str | None:
     return value
 
 
-Topics = Annotated[
-    tuple[Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$")], ...], NoDecode, BeforeValidator(split)
-]
+TopicName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$")]
+Topics = Annotated[tuple[TopicName, ...], NoDecode, BeforeValidator(split)]
 Servers = Annotated[
     tuple[Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[^\s:\[\]]+)(:[0-9]{1,5})?$")], ...],
     NoDecode,

@@ -20,6 +20,8 @@ def split(value: object) -> object:
     return json.loads(value) if isinstance(value, str) else value
 
 
+Port = Annotated[int, Field(ge=0, lt=65_536)]  # to listen on; 0 is any free one
+
 DialectName = Literal[
     "auto",
     "native",
