@@ -178,7 +178,7 @@ def judged(given: Settings, count: int, seed: int) -> dict[str, Any]:
         application.prepare()
         cleared(application)
         budget = TimedBudget(application.language_models.budget)
-        model = chat_model(given, Purpose.JUDGE, budget)
+        model = chat_model(given, Purpose.JUDGE, budget, application.now)
         judge = Judge(
             model,
             application.assessing.embedder,
