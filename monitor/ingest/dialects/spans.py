@@ -35,11 +35,20 @@ def records(event: JsonObject, *lists: str) -> Iterator[tuple[str, JsonObject]]:
     if name is None:
         yield "", event
         return
-    items = event[name]
-    for i, item in enumerate(items if isinstance(items, list) else ()):
+    yield from items(event, name)
+
+
+def items(record: JsonObject, name: str, path: str = "") -> Iterator[tuple[str, JsonObject]]:
+    """The objects of the list `name` in a record, with their paths; none if there is no list. Paths end as `runs[0].`.
+
+    Raises:
+        InvalidMessage: an item of the list is no object.
+    """
+    listed = record.get(name)
+    for i, item in enumerate(listed if isinstance(listed, list) else ()):
         if not isinstance(item, dict):
-            raise InvalidMessage(f"{name}[{i}]", f"must be an object, got {kind(item)}")
-        yield f"{name}[{i}].", item
+            raise InvalidMessage(f"{path}{name}[{i}]", f"must be an object, got {kind(item)}")
+        yield f"{path}{name}[{i}].", item
 
 
 def trace_id(value: Json, path: str) -> str:
@@ -121,12 +130,7 @@ def nested(event: JsonObject, path: str, children: str, read: Callable[[JsonObje
         below: list[tuple[str, JsonObject]] = []
         for place, record in level:
             yield read(record, place)
-            items = record.get(children)
-            for i, item in enumerate(items if isinstance(items, list) else ()):
-                where = f"{place}{children}[{i}]"
-                if not isinstance(item, dict):
-                    raise InvalidMessage(where, f"must be an object, got {kind(item)}")
-                below.append((f"{where}.", item))
+            below += items(record, children, place)
         if not below:
             return
         level = below
