@@ -101,7 +101,7 @@ def multiplied(application: Application, copies: int) -> None:
 def trail(application: Application, leaves: int) -> dict[str, object]:
     """Seals the given number of leaves in one go, and verifies them."""
     templates = interactions(TEMPLATES)[:TEMPLATES]
-    assessments = application.pipeline.assess(templates)
+    assessments = application.assessing.pipeline.assess(templates)
     for first in range(0, TEMPLATES, BATCH):
         application.store.write(
             Batch(assessments=tuple(assessments[first : first + BATCH]), dead_letters=(), received=BATCH)
@@ -185,11 +185,11 @@ def fresh(application: Application) -> Pipeline:
     model = MiniLMEmbedder(cache_dir=application.cache_dir)
     embedder = CachedEmbedder(model, sizes.cache_bytes)
     encoder = CachedTokenEncoder(model, sizes.token_cache_bytes, embedder=embedder)
-    return replace(application.pipeline, encoder=encoder, embedder=embedder)
+    return replace(application.assessing.pipeline, encoder=encoder, embedder=embedder)
 
 
 def stubbed(application: Application) -> Pipeline:
-    return replace(application.pipeline, embedder=CachedEmbedder(HashEmbedder(), 2**27))
+    return replace(application.assessing.pipeline, embedder=CachedEmbedder(HashEmbedder(), 2**27))
 
 
 def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:

@@ -102,7 +102,7 @@ def stages_alone(
         for n, value in enumerate(values)
     ]
     cache = CachedEmbedder(HashEmbedder(), application.settings.embedding.cache_bytes)
-    pipeline = replace(application.pipeline, embedder=cache)
+    pipeline = replace(application.assessing.pipeline, embedder=cache)
     begin = time.perf_counter()
     batches = [pipeline.assess(decode(messages[n : n + BATCH])[0]) for n in range(0, len(messages), BATCH)]
     found["decode and assess"] = len(messages) / (time.perf_counter() - begin)

@@ -20,8 +20,9 @@ from typing import Any
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app.wiring.application import Application
 from monitor.core.batch import Batch, Tally
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.settings.load import Settings
-from monitor.core.settings.sections import EmbeddingSettings, KafkaSettings
+from monitor.core.settings.sections import EmbeddingSettings
 
 ORDER = ("poll", "decode", "assess", "write")
 EVERY = 0.005  # seconds

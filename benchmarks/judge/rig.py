@@ -144,7 +144,7 @@ def cleared(application: Application) -> None:
 def queue(application: Application, made_cases: Sequence[JudgedCase]) -> None:
     """Stores the interactions and queues the work that the settings ask for, without calling the server."""
     offline = CachedEmbedder(HashEmbedder(), 2**20)
-    pipeline = replace(application.pipeline_with(None), encoder=HashEmbedder(), embedder=offline)
+    pipeline = replace(application.assessing.pipeline_with(None), encoder=HashEmbedder(), embedder=offline)
     assessments = pipeline.assess([it.interaction() for it in made_cases])
     application.store.write(Batch(assessments=tuple(assessments), dead_letters=(), received=len(made_cases)))
 
@@ -178,9 +178,12 @@ def judged(given: Settings, count: int, seed: int) -> dict[str, Any]:
         application.prepare()
         cleared(application)
         budget = TimedBudget(application.language_models.budget)
-        model = chat_model(given, Purpose.JUDGE, budget)
+        model = chat_model(given, Purpose.JUDGE, budget, application.now)
         judge = Judge(
-            model, application.embedder, metrics=METRICS, mode="combined" if mode == "combined" else "separate"
+            model,
+            application.assessing.embedder,
+            metrics=METRICS,
+            mode="combined" if mode == "combined" else "separate",
         )
         with ThreadPoolExecutor(concurrency) as pool:
             begin = time.perf_counter()

@@ -80,7 +80,7 @@ class Scoring:
 
     def store(self, answers: Sequence[Interaction]) -> None:
         fresh = {_texts(each): each for each in answers if _texts(each) not in self.known}
-        self.known |= zip(fresh, self.application.pipeline.assess(list(fresh.values())), strict=True)
+        self.known |= zip(fresh, self.application.assessing.pipeline.assess(list(fresh.values())), strict=True)
         scored = tuple(replace(self.known[_texts(each)], interaction=each) for each in answers)
         self.application.store.write(Batch(assessments=scored, dead_letters=(), received=len(scored)))
 
@@ -277,7 +277,7 @@ def measured(*, short: bool, choose: bool = False) -> tuple[dict[str, object], i
         Application(_settings(folder, url)) as application,
     ):
         application.prepare()
-        knowledge = Knowledge(application.embedder.embed)
+        knowledge = Knowledge(application.assessing.embedder.embed)
         scoring = Scoring(application)
         asked, named = quiet_weeks(scoring, knowledge, count, seed)
         print(f"quiet weeks: {monotonic() - began:.0f} s", flush=True)

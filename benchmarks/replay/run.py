@@ -106,7 +106,7 @@ def with_empty_caches(application: Application, watch: Stopwatch) -> Pipeline:
     encoder = CachedTokenEncoder(model, sizes.token_cache_bytes, embedder=embedder)
     embedder.embed = watch.wrap("embed", embedder.embed)  # type: ignore[method-assign]
     encoder.encode = watch.wrap("embed", encoder.encode)  # type: ignore[method-assign]
-    return replace(application.pipeline, encoder=encoder, embedder=embedder)
+    return replace(application.assessing.pipeline, encoder=encoder, embedder=embedder)
 
 
 def embedding_ratio(
@@ -192,7 +192,9 @@ def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
     stub_settings = settings.model_copy(update={"embedding": EmbeddingSettings(provider="hash")})
     with Application(stub_settings) as application:
         application.migrate()
-        stub = replace(application.pipeline, embedder=CachedEmbedder(HashEmbedder(), settings.embedding.cache_bytes))
+        stub = replace(
+            application.assessing.pipeline, embedder=CachedEmbedder(HashEmbedder(), settings.embedding.cache_bytes)
+        )
         assessments = stub.assess(answers)
         rates, copies, bare, shares = [], [], [], []
         for _ in range(sizes["runs"]):

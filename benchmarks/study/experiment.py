@@ -19,6 +19,7 @@ from benchmarks.study.questions import DATA, Parts, Question
 from benchmarks.study.scoring import scored
 from benchmarks.study.tables import Tables, tables
 from benchmarks.study.vectors import cached_embedder
+from monitor.app.wiring.application import utc_now
 from monitor.app.wiring.models import chat_model, embedder
 from monitor.assess.llm.endpoint import DEFAULT_BASE_URL
 from monitor.assess.llm.exchange import Purpose, Spend
@@ -124,7 +125,7 @@ def _asked(
     questions: Sequence[Question], folder: Path, settings: Settings
 ) -> tuple[str, list[GeneratedAnswer | None], Spend]:
     budget = MemoryBudget()
-    chat = chat_model(settings, Purpose.SIDECAR, budget)
+    chat = chat_model(settings, Purpose.SIDECAR, budget, utc_now)
     try:
         model = CachedAnswers(chat, folder, server=settings.llm.base_url or DEFAULT_BASE_URL)
         answers = ask_all(questions, model, concurrency=settings.sidecar.concurrency)

@@ -88,7 +88,7 @@ def retry(
     application.prepare()
     store, letters = application.store, DeadLetters(application.engine)
     check_known(letters, wanted)
-    assess = application.assessing(application.settings.sidecar.patience)
+    assess = application.assessing.assess_with(application.settings.sidecar.patience)
     again, wanted, counts = Retry(stop=stop, patience=PATIENCE), replace(wanted, open=True), Counter[str]()
     last = again(lambda: letters.count(wanted)).last
 

@@ -129,7 +129,7 @@ def replay(
                 summary.add(batch, tally)
             if tally.duplicate:
                 wanted = [(a.interaction.app, a.interaction.id) for a in batch.assessments]
-                for name, at in application.queries.under_other_profiles(wanted, application.profile.hash):
+                for name, at in application.queries.under_other_profiles(wanted, application.assessing.profile.hash):
                     summary.unchanged.add(name, at)
             progress(source, summary.tally)
 

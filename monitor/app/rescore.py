@@ -118,7 +118,8 @@ def use(
 
 def _assess(application: Application, found: Sequence[tuple[Interaction, Support]]) -> list[Assessment]:
     supports = StoredSupport(supports={(it.app, it.id): support for it, support in found})
-    return application.references.rank(application.pipeline_of(supports).assess([it for it, _ in found]))
+    assessing = application.assessing
+    return assessing.references.rank(assessing.pipeline_of(supports).assess([it for it, _ in found]))
 
 
 def _batches(

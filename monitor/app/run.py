@@ -110,7 +110,7 @@ def consume(
     and alerts do not count the new ones. Returns the ledger of the run; raises as `serve` does.
     """
     application.prepare()
-    store = application.kafka.store(rescore=application.profile.hash if rescore else "")
+    store = application.kafka.store(rescore=application.assessing.profile.hash if rescore else "")
     source = _topics(application, span)
     tally = _flow(
         application, source, store, app=app, dialect=dialect, stop=stop, meanwhile=nullcontext(), set_aside=not rescore
@@ -152,7 +152,8 @@ def _flow(
 
 def _log_setup(application: Application) -> None:
     kind = "embedded database" if application.settings.database_url is None else "MONITOR_DATABASE_URL"
-    log.info("storing in the %s, profile %s, embedder %s", kind, application.profile.name, application.embedder.model)
+    profile, embedder = application.assessing.profile, application.assessing.embedder
+    log.info("storing in the %s, profile %s, embedder %s", kind, profile.name, embedder.model)
     sidecar, judge = application.settings.sidecar.mode, application.settings.judge.mode
     log.info("sidecar: %s; judge: %s", sidecar, judge)
 

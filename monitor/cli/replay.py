@@ -60,7 +60,7 @@ def replay(
             stop=stop,
         )
         waiting = {c.kind: c.waiting for c in PendingQueue(application.engine).counts(application.now()) if c.waiting}
-        used = application.settings.profile or application.profile.name
+        used = application.settings.profile or application.assessing.profile.name
     tally = summary.tally
     rescore = _rescore(summary.unchanged, used)
     if as_json:

@@ -99,7 +99,7 @@ def _span(
         if found is None:
             raise WrongSettings(f"--profile {profile}: no stored profile, or more than one, has a hash like this")
     if found is None:
-        used = read_profile(profile) if stored_only else application.profile
+        used = read_profile(profile) if stored_only else application.assessing.profile
         # earlier shipped profiles share a name with the present one, and are called as they were named
         found = used.hash, used.name if Path(profile).suffix else profile
     since = point_in_time(start, "--from")
@@ -175,7 +175,7 @@ def _use(
     from monitor.store.rescore.answers import RescoreAnswers
 
     totals = RescoreAnswers(application.engine).totals(span)
-    of_new_answers = application.profile  # read first: nothing must fail once verdicts are in use
+    of_new_answers = application.assessing.profile  # read first: nothing must fail once verdicts are in use
     waiting = sum(move.answers - move.in_use for move in _moves(application, span))
     typer.echo(
         f"{plural(waiting, 'answer')} of {totals.answers} would show the verdict under {readable(name)}", err=True

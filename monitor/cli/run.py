@@ -13,8 +13,8 @@ from rich.console import Console
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AppOfEvents, Dialect, stopping
 from monitor.core.errors import InvalidMessage, WrongSettings
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.settings.load import Settings, load_settings
-from monitor.core.settings.sections import KafkaSettings
 
 if TYPE_CHECKING:
     from datetime import datetime

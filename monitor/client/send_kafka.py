@@ -40,6 +40,7 @@ class KafkaSender:
             for delivery in sent:
                 delivery.get(timeout=self._timeout)
         except MessageSizeTooLargeError as error:
+            self._give_up()  # an idempotent one fails every later event with the same error
             raise Refused(f"the topic {self._topic} takes no message of that size: {error}") from error
         except KafkaError as error:
             self._give_up()  # a producer that goes on with them would pile up one copy for each attempt

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, TypeVar
 
 from monitor.core.errors import WrongSettings
 
 METRICS, RECEIVERS, DIALECTS = GROUPS = ("monitor.metrics", "monitor.receivers", "monitor.dialects")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plugin:
-    """Something that a package adds to `group` under `name`."""
-
-    group: str
-    name: str
-    package: str  # with its version
-    value: Any
+T = TypeVar("T")
 
 
 @cache
@@ -34,26 +24,42 @@ def announced(group: str) -> list[tuple[str, str]]:
     return [(point.name, _package(point)) for point in _points(group)]
 
 
-def plugins(group: str, *, ours: Collection[str], fits: Callable[[str, Any], str | None]) -> Sequence[Plugin]:
-    """What installed packages add to a group. `fits` gets name and value, and says what is wrong with them.
+def with_plugins(
+    group: str, ours: Mapping[str, T], *, problem: Callable[[str, Any], str | None], reserved: Collection[str] = ()
+) -> dict[str, T]:
+    """Ours, and after them what installed packages add to a group, by name.
+
+    `problem` gets the name and the value of an entry point, and says what is wrong with them. `reserved` are names
+    that stand for nothing of ours, and that no package may use either.
 
     Raises:
         WrongSettings: one cannot be loaded, is not of the kind that it must be, or has a name that is taken.
     """
-    loaded: dict[str, Plugin] = {}
+    added: dict[str, T] = {}
+    packages: dict[str, str] = {}
     for point in _points(group):
-        if point.name in ours:
-            raise _refused(point, f"the name {point.name!r} is monitor's own: choose another")
-        if (other := loaded.get(point.name)) is not None:
-            raise _refused(point, f"the name {point.name!r} is taken by {other.package}: uninstall one of them")
+        name = point.name
+        if name in ours or name in reserved:
+            raise _refused(point, f"the name {name!r} is monitor's own: choose another")
+        if name in added:
+            raise _refused(point, f"the name {name!r} is taken by {packages[name]}: uninstall one of them")
         try:
             value = point.load()
         except Exception as error:  # the package's own code runs, and may raise anything
             raise _refused(point, f"it cannot be loaded: {type(error).__name__}: {error}") from error
-        if problem := fits(point.name, value):
-            raise _refused(point, problem)
-        loaded[point.name] = Plugin(group=group, name=point.name, package=_package(point), value=value)
-    return tuple(loaded.values())
+        if found := problem(name, value):
+            raise _refused(point, found)
+        added[name], packages[name] = value, _package(point)
+    return {**ours, **added}
+
+
+def function_of(argument: str) -> Callable[[str, Any], str | None]:
+    """For `with_plugins`: the value must be callable; `argument` is what it is called with, in words."""
+
+    def problem(_name: str, value: Any) -> str | None:
+        return None if callable(value) else f"it must be a function of {argument}, and is a {type(value).__name__}"
+
+    return problem
 
 
 def choice(group: str, ours: Collection[str]) -> Callable[[str], str]:

@@ -6,7 +6,6 @@ A new receiver takes one file and one line in `RECEIVERS`, or an entry point of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from monitor.alert.ports import Receiver
 from monitor.alert.receivers import alertmanager, console, email, pagerduty, teams, webhook
@@ -32,12 +31,7 @@ def receivers() -> dict[str, Builder]:
     Raises:
         WrongSettings: a package's receiver cannot be used.
     """
-    found = plugins.plugins(plugins.RECEIVERS, ours=RECEIVERS, fits=_problem)
-    return {**RECEIVERS, **{plugin.name: plugin.value for plugin in found}}
-
-
-def _problem(_name: str, value: Any) -> str | None:
-    return None if callable(value) else f"it must be a function of the settings, and is a {type(value).__name__}"
+    return plugins.with_plugins(plugins.RECEIVERS, RECEIVERS, problem=plugins.function_of("the settings"))
 
 
 def configured(settings: Settings, draw: Draw | None = None) -> dict[str, Receiver]:

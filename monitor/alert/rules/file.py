@@ -15,7 +15,7 @@ from monitor.alert.methods.method import Method, WrongParameter
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.rules.between import Problem, problems_between
 from monitor.alert.rules.form import KEYS, Intervals, RuleForm, RulesForm
-from monitor.alert.rules.marked_yaml import InvalidYaml, MarkedYaml, parse_yaml
+from monitor.alert.rules.marked_yaml import InvalidYaml, MarkedYaml, parse_yaml, written
 from monitor.alert.rules.parameters import UNKNOWN_KEY, WrongParameters, parse_parameters
 from monitor.core.errors import WrongSettings
 
@@ -143,6 +143,5 @@ def _wrong(name: str, document: MarkedYaml, problems: list[Problem]) -> WrongRul
     marked = []
     for path, problem in problems:
         mark = document.mark(path, of_key=problem.startswith(UNKNOWN_KEY))
-        where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".") or "file"
-        marked.append(MarkedProblem(line=mark.line, column=mark.column, sentence=f"{where}: {problem}"))
+        marked.append(MarkedProblem(line=mark.line, column=mark.column, sentence=f"{written(path)}: {problem}"))
     return WrongRules(name, sorted(marked, key=lambda each: (each.line, each.column)))

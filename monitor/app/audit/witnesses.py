@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka import KafkaConsumer, TopicPartition
 from typing_extensions import override
 
 from monitor.alert.receivers.slack.client import SlackClient, WebhookPost
@@ -19,12 +19,12 @@ from monitor.alert.receivers.slack.errors import Refused
 from monitor.app.audit.sealer import Witness, notes_at, notes_in
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.alert import SlackSettings
-from monitor.core.settings.sections import KafkaSettings
-from monitor.ingest.kafka.client import client_options, connected, kafka_errors
+from monitor.core.settings.kafka import KafkaSettings
+from monitor.ingest.kafka.client import connected, kafka_errors
+from monitor.ingest.kafka.producer import SECONDS, connected_producer
 from monitor.store.audit.recovery import WitnessNotes
 
-_SECONDS = 30.0  # for a broker to take a note
-_BLOCK_MS = 5_000
+_SECONDS = 30.0  # for a broker to give the next note
 _RECENT = 100  # notes of each partition
 _RECENT_BYTES = 2**15  # of a file: some 200 notes
 
@@ -98,15 +98,9 @@ class KafkaWitness(Witness):
     def publish(self, note: str, key: str) -> None:
         """Returns when the brokers have the note; raises Retriable or Fatal."""
         with kafka_errors():
-            producer = KafkaProducer(
-                **client_options(self._kafka),
-                acks="all",
-                allow_auto_create_topics=False,
-                metrics_enabled=False,
-                max_block_ms=_BLOCK_MS,
-            )
+            producer = connected_producer(self._kafka)
             try:
-                producer.send(self._topic, note.encode(), headers=[("key", key.encode())]).get(timeout=_SECONDS)
+                producer.send(self._topic, note.encode(), headers=[("key", key.encode())]).get(timeout=SECONDS)
             finally:
                 producer.close(timeout=1)
 

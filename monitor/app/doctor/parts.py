@@ -52,24 +52,24 @@ def check_migrations(application: Application) -> str:
 
 
 def check_embedder(application: Application) -> str:
-    embedder = application.embedder
+    embedder = application.assessing.embedder
     vector = embedder.embed([PROBE])
     return f"{embedder.model}, {vector.shape[1]} dimensions"
 
 
 def check_detector(application: Application) -> str:
-    detector = application.detector
+    detector = application.assessing.detector
     return "not set: MONITOR_DETECTOR__PATH" if detector is None else f"{detector.model} on {detector.device}"
 
 
 def check_profile(application: Application) -> str:
-    profile = application.profile
+    profile = application.assessing.profile
     state = "calibrated" if profile.calibrated else "uncalibrated for your app"
     return f"{profile.name} ({profile.hash}), {state}"
 
 
 def check_references(application: Application) -> str:
-    profile = application.profile
+    profile = application.assessing.profile
     if not has_schema(application.engine):
         return "none is frozen yet"
     found = listed(ReferenceStore(application.engine), profile=(profile.hash, profile.embedding_model))

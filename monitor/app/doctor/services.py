@@ -72,7 +72,7 @@ class _Uncounted(Budget):
 def _asked(settings: Settings, purpose: Purpose) -> str:
     """Sends the explain prompt with one line of text."""
     blocks = [Block(name=name, text=PROBE) for name in ("question", "document 1", "answer")]
-    with closing(chat_model(settings, purpose, _Uncounted())) as model:
+    with closing(chat_model(settings, purpose, _Uncounted(), utc_now)) as model:
         reply = model.ask(Request(prompt=PROMPTS["explain"], blocks=tuple(blocks)))
     hint = ", after a repair; MONITOR_LLM__STRUCTURE=json_object would save calls" if reply.repaired else ""
     return f"{model.model} answers in the requested form{hint}"

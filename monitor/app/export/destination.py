@@ -14,7 +14,7 @@ from monitor.core.text.plain import plain
 from monitor.store.pending.verdicts import VerdictToSend
 
 AT_ONCE = 50  # verdicts in a request
-_SAID = 300  # characters of what a server says
+_QUOTED = 300  # characters of what a server says
 _UNTIL_MENDED = 300.0  # seconds before a destination that refuses everything is asked again
 _CONTENT = {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY}
 
@@ -58,8 +58,8 @@ def problem(endpoint: Endpoint, answer: Answer, content: str) -> Refused | Retri
 
     What a person must mend, such as a wrong key, is tried again after a while, since no verdict is at fault.
     """
-    said = plain(answer.body.decode(errors="replace"))[:_SAID]
     if answer.status in _CONTENT:
+        said = quoted(answer.body.decode(errors="replace"))
         return Refused(f"{content} is refused: HTTP {answer.status} ({said})")
     error = endpoint.judged(answer)
     return error if isinstance(error, Retriable) else Retriable(str(error), retry_after=answer.wait or _UNTIL_MENDED)
@@ -74,6 +74,11 @@ def taken(endpoint: Endpoint, answer: Answer, content: str) -> Answer:
     if not answer.done:
         raise problem(endpoint, answer, content)
     return answer
+
+
+def quoted(said: str) -> str:
+    """The beginning of what a server says, on one line of plain text."""
+    return plain(said)[:_QUOTED]
 
 
 def address(base: str, path: str) -> str:

@@ -16,13 +16,12 @@ from typing import Any
 from typing_extensions import override
 
 from monitor.alert.receivers.http import Endpoint
-from monitor.app.export.destination import AT_ONCE, Destination, Refusal, address, taken
+from monitor.app.export.destination import AT_ONCE, Destination, Refusal, address, quoted, taken
 from monitor.app.export.evaluations import Evaluation, answer_id, evaluations, revision_id
 from monitor.core.assessment_json import encode
 from monitor.core.errors import Retriable
 from monitor.core.model import Json, Work
 from monitor.core.settings.export import Sent
-from monitor.core.text.plain import plain
 from monitor.store.pending.verdicts import VerdictToSend
 
 _SETTING = "MONITOR_EXPORT__LANGFUSE__URL"
@@ -32,7 +31,7 @@ _FOR_GOOD |= {HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY}
 
 
 class LangfuseDestination(Destination):
-    """A project of Langfuse."""
+    """Scores the answers in the traces of one Langfuse project, which the keys choose."""
 
     kind = Work.SEND_LANGFUSE
     at_once = AT_ONCE
@@ -115,5 +114,5 @@ def _errors(body: bytes) -> list[dict[str, Any]]:
 
 def _refusal(place: int, error: dict[str, Any]) -> Refusal:
     status = error.get("status")
-    said = plain(str(error.get("message") or error.get("error") or ""))[:300]
+    said = quoted(str(error.get("message") or error.get("error") or ""))
     return Refusal(place=place, why=f"langfuse: a score is refused: {status} ({said})", later=status not in _FOR_GOOD)

@@ -20,12 +20,11 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from typing_extensions import override
 
 from monitor.alert.receivers.http import Endpoint
-from monitor.app.export.destination import AT_ONCE, Destination, Refusal, address, taken
+from monitor.app.export.destination import AT_ONCE, Destination, Refusal, address, quoted, taken
 from monitor.app.export.evaluations import Evaluation, evaluations, revision_id
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Work
 from monitor.core.settings.export import Sent
-from monitor.core.text.plain import plain
 from monitor.store.pending.verdicts import VerdictToSend
 
 log = logging.getLogger(__name__)
@@ -70,7 +69,7 @@ class OtlpDestination(Destination):
         except DecodeError:
             return  # JSON, or a page: the status is what counts
         if partial.rejected_log_records:  # which ones is not said, and the protocol forbids to send them again
-            said = plain(partial.error_message)[:300]
+            said = quoted(partial.error_message)
             log.warning("otlp: %d evaluations of a batch were rejected: %s", partial.rejected_log_records, said)
 
 

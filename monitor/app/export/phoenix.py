@@ -26,7 +26,7 @@ _PROJECTS = "/v1/projects?limit=1"
 
 
 class PhoenixDestination(Destination):
-    """A Phoenix server."""
+    """Annotates spans, or traces. Those that Phoenix does not know are tried later: they may still be on their way."""
 
     kind = Work.SEND_PHOENIX
     at_once = AT_ONCE

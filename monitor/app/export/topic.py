@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
@@ -17,16 +16,15 @@ from monitor.app.export.evaluations import revision_id
 from monitor.core.assessment_json import encode
 from monitor.core.errors import MonitorError, WrongSettings
 from monitor.core.model import Work
-from monitor.core.settings.sections import KafkaSettings
-from monitor.ingest.kafka.client import client_options, kafka_errors
+from monitor.core.settings.kafka import KafkaSettings
+from monitor.ingest.kafka.client import kafka_errors
+from monitor.ingest.kafka.producer import SECONDS, connected_producer, partitions_for
 from monitor.store.pending.verdicts import VerdictToSend
 
 TYPE = "monitor.verdict"
 _SETTING = "MONITOR_EXPORT__KAFKA__TOPIC"
 _HEADERS = [("content-type", b"application/cloudevents+json; charset=UTF-8")]
 _AT_ONCE = 200
-_SECONDS = 30.0
-_BLOCK_MS = 5_000
 
 
 class TopicDestination(Destination):
@@ -40,7 +38,7 @@ class TopicDestination(Destination):
     at_once = _AT_ONCE
 
     def __init__(self, kafka: KafkaSettings, topic: str) -> None:
-        if topic in kafka.topics or (kafka.topic_pattern is not None and re.match(kafka.topic_pattern, topic)):
+        if kafka.reads(topic):
             raise WrongSettings(f"{_SETTING}: {topic} is one of the topics to read; verdicts would come back as events")
         self._kafka = kafka
         self._topic = topic
@@ -48,25 +46,25 @@ class TopicDestination(Destination):
 
     @override
     def send(self, verdicts: Sequence[VerdictToSend]) -> Sequence[Refusal]:
+        refusals: list[Refusal] = []
+        under_way: list[tuple[int, Any]] = []
         try:
             with kafka_errors():
                 producer = self._connected()
-                waits = [self._sent(producer, verdict) for verdict in verdicts]
-                found = [(place, _too_long(wait)) for place, wait in enumerate(waits)]
+                for place, verdict in enumerate(verdicts):
+                    with _too_long(place, refusals):
+                        under_way.append((place, self._begun(producer, verdict)))
+                for place, future in under_way:
+                    with _too_long(place, refusals):
+                        future.get(timeout=SECONDS)
         except MonitorError:
             self.close()  # with what it still holds, since all of it is sent again
             raise
-        return [Refusal(place=place, why=f"kafka: {why}") for place, why in found if why is not None]
+        return refusals
 
     @override
     def check(self) -> str:
-        with kafka_errors():
-            producer = self._connected()
-            try:
-                partitions = producer.partitions_for(self._topic)
-            except errors.KafkaTimeoutError:
-                raise WrongSettings(f"{_SETTING}: there is no topic {self._topic}") from None
-        number = len(partitions or ())
+        number = partitions_for(self._connected(), self._topic, setting=_SETTING)
         return f"kafka: topic {self._topic} ({number} partition{'s' * (number != 1)})"
 
     @override
@@ -78,55 +76,22 @@ class TopicDestination(Destination):
 
     def _connected(self) -> KafkaProducer:
         if self._producer is None:
-            self._producer = _new_producer(client_options(self._kafka))
+            self._producer = connected_producer(self._kafka, compression_type="zstd")
         return self._producer
 
-    def _sent(self, producer: KafkaProducer, verdict: VerdictToSend) -> Callable[[], object]:
+    def _begun(self, producer: KafkaProducer, verdict: VerdictToSend) -> Any:
+        """The client's future of a record that it has taken."""
         key = f"{verdict.app}/{verdict.interaction_id}".encode()
-        value = encode(cloud_event(verdict)).encode()
-        try:
-            future = producer.send(self._topic, value, key=key, headers=_HEADERS)
-        except errors.MessageSizeTooLargeError as error:
-            return _raising(error)
-        return lambda: future.get(timeout=_SECONDS)
+        return producer.send(self._topic, encode(cloud_event(verdict)).encode(), key=key, headers=_HEADERS)
 
 
-def _new_producer(options: Mapping[str, Any]) -> KafkaProducer:
-    """A producer; where no broker answers, what it has opened until then is closed, which it forgets to do."""
-    with ExitStack() as opened:
-
-        def client(**config: Any) -> Any:
-            made = KafkaProducer.DEFAULT_CONFIG["kafka_client"](**config)
-            opened.callback(made.close)
-            return made
-
-        producer = KafkaProducer(
-            **options,
-            kafka_client=client,
-            acks="all",
-            compression_type="zstd",
-            allow_auto_create_topics=False,
-            metrics_enabled=False,
-            max_block_ms=_BLOCK_MS,
-        )
-        opened.pop_all()
-    return producer
-
-
-def _raising(error: Exception) -> Callable[[], object]:
-    def wait() -> object:
-        raise error
-
-    return wait
-
-
-def _too_long(wait: Callable[[], object]) -> str | None:
-    """Waits for the brokers; returns their words if the message is too long for the topic."""
+@contextmanager
+def _too_long(place: int, refusals: list[Refusal]) -> Iterator[None]:
+    """Adds a refusal if the client or the brokers find the record at `place` too long."""
     try:
-        wait()
+        yield
     except errors.MessageSizeTooLargeError as error:
-        return str(error)
-    return None
+        refusals.append(Refusal(place=place, why=f"kafka: {error}"))
 
 
 def cloud_event(verdict: VerdictToSend) -> dict[str, Any]:

@@ -67,8 +67,8 @@ def _assessing(application: Application) -> Assess:
     Wrong settings of others are told at once.
     """
     if asks_a_model(application.settings):
-        return application.assessing(PATIENCE)
-    loaded = cache(application.assessing)
+        return application.assessing.assess_with(PATIENCE)
+    loaded = cache(application.assessing.assess_with)
 
     def assess(interactions: Sequence[Interaction]) -> list[Assessment]:
         return loaded(PATIENCE)(interactions)

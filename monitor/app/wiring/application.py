@@ -5,17 +5,16 @@ Each part is imported and built when it is first asked for, so that a command th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event
 from typing import TYPE_CHECKING, Self
 
 from monitor.app.wiring.audit import Auditing
 from monitor.app.wiring.export import sends
-from monitor.assess.ports import TokenEncoder
 from monitor.core.settings.load import Settings
 from monitor.store.database import connect
 from monitor.store.migrate import migrate
@@ -23,19 +22,13 @@ from monitor.store.migrate import migrate
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from monitor.app.stages import Assess, Stages
+    from monitor.app.stages import Stages
     from monitor.app.wiring.alert import Alerting
+    from monitor.app.wiring.assess import Assessing
     from monitor.app.wiring.collect import Collecting
     from monitor.app.wiring.kafka import KafkaWiring
     from monitor.app.wiring.models import LanguageModels
-    from monitor.app.wiring.reference import WatchedReferences
-    from monitor.assess.classify.profile import Profile
-    from monitor.assess.detect.onnx import OnnxDetector
-    from monitor.assess.embed.cache import CachedEmbedder
-    from monitor.assess.pipeline import Pipeline
-    from monitor.assess.ports import Completer, Embedder
     from monitor.core.batch import Batch, Tally
-    from monitor.core.model import Assessment, Interaction
     from monitor.core.ports import Source, Store
     from monitor.ingest.decode import TopicDecoder
     from monitor.ingest.mapping import EventMap
@@ -59,7 +52,6 @@ class Application:
         self.now = now
         self.retention_refused = False  # whether the last round of retention waits for a person to confirm it
         self._closing = ExitStack()
-        self._assessing = Lock()  # the encoder takes one thread at a time
 
     def __enter__(self) -> Self:
         return self
@@ -95,7 +87,7 @@ class Application:
     def prepare(self) -> None:
         """Stores what the first batch needs: the tables, the profile, the sidecar's prompt."""
         self.migrate()
-        self.queries.save_profile(self.profile, self.now())
+        self.queries.save_profile(self.assessing.profile, self.now())
         if self.settings.sidecar.mode != "off":
             from monitor.assess.complete.sidecar import PROMPTS
             from monitor.store.pending.finish import save_prompts
@@ -159,89 +151,26 @@ class Application:
         return Auditing(self.settings, lambda: self.engine)
 
     @cached_property
-    def _uncached_embedder(self) -> Embedder:
-        from monitor.app.wiring.models import embedder
+    def assessing(self) -> Assessing:
+        """The models that assess answers, their profile, and the references that rank them."""
+        from monitor.app.wiring.assess import Assessing
 
-        return embedder(self.settings, self.cache_dir, self._closing)
-
-    @cached_property
-    def embedder(self) -> CachedEmbedder:
-        """The configured embedder behind its cache."""
-        from monitor.assess.embed.cache import CachedEmbedder
-
-        return CachedEmbedder(self._uncached_embedder, self.settings.embedding.cache_bytes)
-
-    @cached_property
-    def encoder(self) -> TokenEncoder:
-        """The encoder for alignment, behind a cache; one pass fills the embedder's cache too, if it can."""
-        from monitor.app.wiring.models import token_encoder
-        from monitor.assess.embed.cache import CachedTokenEncoder
-
-        inner = token_encoder(self.settings, self.cache_dir, self._uncached_embedder, self._closing)
-        own = self.embedder if isinstance(self._uncached_embedder, TokenEncoder) else None
-        return CachedTokenEncoder(inner, self.settings.embedding.token_cache_bytes, embedder=own)
-
-    @cached_property
-    def detector(self) -> OnnxDetector | None:
-        """The configured detector, if any."""
-        from monitor.app.wiring.models import detector
-
-        return detector(self.settings.detector)
-
-    @cached_property
-    def profile(self) -> Profile:
-        from monitor.assess.classify.profile import load_profile
-
-        detector_model = None if self.detector is None else self.detector.model
-        return load_profile(
-            self.settings.profile, self.embedder.model, self.encoder.token_model, detector_model=detector_model
+        return Assessing(
+            self.settings,
+            engine=lambda: self.engine,
+            completer=self.language_models.completer,
+            cache_dir=self.cache_dir,
+            closing=self._closing,
         )
-
-    @cached_property
-    def pipeline(self) -> Pipeline:
-        """The pipeline for live events: the sidecar has a few seconds per batch."""
-        return self.pipeline_with(self.settings.sidecar.patience)
-
-    def pipeline_with(self, patience: float | None) -> Pipeline:
-        """A pipeline whose sidecar has `patience` seconds per batch; None: as long as its calls take."""
-        return self.pipeline_of(self.language_models.completer(patience))
-
-    def pipeline_of(self, completer: Completer) -> Pipeline:
-        """A pipeline that has supporting documents from `completer`."""
-        from monitor.assess.pipeline import Pipeline
-
-        return Pipeline(
-            completer=completer,
-            encoder=self.encoder,
-            embedder=self.embedder,
-            detector=self.detector,
-            profile=self.profile,
-        )
-
-    def assessing(self, patience: float | None) -> Assess:
-        """From interactions that are to be stored to assessments with their ranks; `patience` as in `pipeline_with`."""
-        pipeline, references = self.pipeline_with(patience), self.references
-
-        def assess(interactions: Sequence[Interaction]) -> list[Assessment]:
-            with self._assessing:
-                return references.rank(pipeline.assess(interactions))
-
-        return assess
-
-    @cached_property
-    def references(self) -> WatchedReferences:
-        """The frozen references in which new answers get their ranks; the database is asked with the first answer."""
-        from monitor.app.wiring.reference import WatchedReferences
-        from monitor.store.reference.references import ReferenceStore
-
-        return WatchedReferences(lambda: ReferenceStore(self.engine))
 
     @cached_property
     def language_models(self) -> LanguageModels:
         """The sidecar's generator, the judge, and their budget."""
         from monitor.app.wiring.models import LanguageModels
 
-        return LanguageModels(self.settings, lambda: self.database_url, lambda: self.embedder, self._closing, self.now)
+        return LanguageModels(
+            self.settings, lambda: self.database_url, lambda: self.assessing.embedder, self._closing, self.now
+        )
 
     def decoder(
         self, *, app: str | None = None, dialect: str | None = None, event_map: EventMap | None = None
@@ -297,7 +226,7 @@ class Application:
         return Stages(
             source=source,
             decode=self.decoder(app=app, dialect=dialect, event_map=event_map).decode_batch,
-            assess=self.assessing(self.settings.sidecar.patience if set_aside else None),
+            assess=self.assessing.assess_with(self.settings.sidecar.patience if set_aside else None),
             store=store or self.store,
             retry=Retry(stop=stop, patience=patience),
             stop=stop,
@@ -313,4 +242,4 @@ class Application:
         """Rules, receivers, and what people do about alerts."""
         from monitor.app.wiring.alert import Alerting
 
-        return Alerting(self.settings, lambda: self.engine, lambda: self.embedder, self._closing, self.now)
+        return Alerting(self.settings, lambda: self.engine, lambda: self.assessing.embedder, self._closing, self.now)

@@ -57,7 +57,7 @@ class Collecting:
 
     @cached_property
     def assembler(self) -> Assembler:
-        """Makes turns of traces."""
+        """Makes turns of traces that are due; looks up the texts of documents that a trace knows by id only."""
         settings = self._application.settings
         lookup = document_lookup(settings.lookup)
         if lookup is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from monitor.app.wiring.prices import prices_of
+from monitor.core.settings.kafka import TopicSettings
 from monitor.core.settings.load import Settings
 from monitor.core.settings.privacy import RedactionSettings
-from monitor.core.settings.sections import TopicSettings
 from monitor.ingest.decode import AUTO, Decoder, TopicDecoder
 from monitor.ingest.mapping import EventMap
 from monitor.privacy.redaction.redactor import Redactor, redactor

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from kafka import KafkaConsumer
 
 from monitor.core.errors import OutOfReach, Retriable, WrongSettings
-from monitor.core.settings.sections import KafkaSettings
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.ingest.kafka.client import connected
 from monitor.ingest.kafka.consumer import KafkaSource
 from monitor.ingest.kafka.dead_letter import DeadLetterGate, DeadLetterLimit, DeadLetterMirror

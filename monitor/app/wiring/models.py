@@ -95,7 +95,7 @@ class LanguageModels:
         return self._chat_model(Purpose.JUDGE)
 
     def _chat_model(self, purpose: Purpose) -> ChatModel:
-        model = chat_model(self._settings, purpose, self.budget)
+        model = chat_model(self._settings, purpose, self.budget, self._now)
         self._closing.callback(model.close)
         return model
 
@@ -175,8 +175,8 @@ def _minilm(embedding: EmbeddingSettings, cache_dir: Path, closing: ExitStack) -
     return model
 
 
-def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatModel:
-    """The model for a purpose.
+def chat_model(settings: Settings, purpose: Purpose, budget: Budget, now: Callable[[], datetime]) -> ChatModel:
+    """The model for a purpose; each call costs what the prices say of the day `now`.
 
     Raises:
         WrongSettings: no name or no key is set.
@@ -195,24 +195,28 @@ def chat_model(settings: Settings, purpose: Purpose, budget: Budget) -> ChatMode
         raise WrongSettings(
             f"the {purpose} needs a key: set MONITOR_LLM__API_KEY (any word will do if the server needs none)"
         )
-    if llm.input_price is not None and llm.output_price is not None:
-        price: Price | None = Price(input=llm.input_price, output=llm.output_price)
-    else:
-        table = prices_of(settings)
-        price = None if table is None else table.price(model, datetime.now(UTC).date())
     return ChatModel(
         model=model,
         api_key=llm.api_key.get_secret_value(),
         base_url=llm.base_url,
         purpose=purpose,
         budget=budget,
-        price=price,
+        price=_price(settings, model, now),
         concurrency=own.concurrency,
         timeout=llm.timeout,
         max_output_tokens=llm.max_output_tokens,
         max_input_chars=llm.max_input_chars,
         structure=Structure(llm.structure),
     )
+
+
+def _price(settings: Settings, model: str, now: Callable[[], datetime]) -> Callable[[], Price | None]:
+    llm = settings.llm
+    if llm.input_price is not None and llm.output_price is not None:
+        fixed = Price(input=llm.input_price, output=llm.output_price)
+        return lambda: fixed
+    table = prices_of(settings)
+    return lambda: None if table is None else table.price(model, now().astimezone(UTC).date())
 
 
 def batch_endpoint(settings: Settings) -> BatchEndpoint:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from monitor.alert.rules.marked_yaml import InvalidYaml, MarkedYaml, parse_yaml
+from monitor.alert.rules.marked_yaml import InvalidYaml, MarkedYaml, parse_yaml, written
 from monitor.core.errors import WrongSettings
 from monitor.core.figures.prices import ModelPrice, Price, PriceTable
 from monitor.core.settings.load import Settings
@@ -115,6 +115,5 @@ def parse_prices(text: str, *, name: str) -> PriceTable:
 def _problem(name: str, document: MarkedYaml, error: Any) -> str:
     path = error["loc"]
     mark = document.mark(path, of_key=error["type"] == "extra_forbidden")
-    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".") or "file"
     problem = _PROBLEMS.get(error["type"], error["msg"].removeprefix("Value error, "))
-    return f"{name}:{mark.line}:{mark.column}: {where}: {problem}"
+    return f"{name}:{mark.line}:{mark.column}: {written(path)}: {problem}"

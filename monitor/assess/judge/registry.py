@@ -6,7 +6,7 @@ docs/develop/extend.md shows the latter.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from monitor.assess.judge.metric import Metric
 from monitor.assess.judge.metrics.answer_relevance import answer_relevance
@@ -36,9 +36,4 @@ def metrics() -> dict[str, Metric]:
     Raises:
         WrongSettings: a package's metric cannot be used.
     """
-    found = plugins.plugins(plugins.METRICS, ours=METRICS, fits=_problem)
-    return {**METRICS, **{plugin.name: plugin.value for plugin in found}}
-
-
-def _problem(_name: str, value: Any) -> str | None:
-    return None if callable(value) else f"it must be a function of a case, and is a {type(value).__name__}"
+    return plugins.with_plugins(plugins.METRICS, METRICS, problem=plugins.function_of("a case"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from threading import BoundedSemaphore, Event
@@ -58,14 +58,14 @@ class ChatModel(LanguageModel):
         base_url: str | None,
         purpose: Purpose,
         budget: Budget,
-        price: Price | None = None,
+        price: Callable[[], Price | None] = lambda: None,
         concurrency: int = 8,
         timeout: float = 60.0,
         max_output_tokens: int = 4_096,
         max_input_chars: int = 200_000,
         structure: Structure = Structure.SCHEMA,
     ) -> None:
-        """`timeout` applies to one request, in seconds.
+        """`timeout` applies to one request, in seconds; `price` gives the price in force when it is asked.
 
         Raises:
             WrongSettings: the key is empty or cannot be sent in a header.
@@ -163,7 +163,8 @@ class ChatModel(LanguageModel):
 
     def _spend(self, input_tokens: int, output_tokens: int, discount: float = 1.0) -> Spend:
         """One call with so many tokens, at `discount` of the price; its cost is unknown without prices."""
-        cost = None if self._price is None else self._price.cost(input_tokens, output_tokens) * discount
+        price = self._price()
+        cost = None if price is None else price.cost(input_tokens, output_tokens) * discount
         return Spend(calls=1, input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)
 
     def _reported_use(self, found: Completion, reserved: Spend, discount: float = 1.0) -> Spend:

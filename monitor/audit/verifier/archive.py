@@ -24,7 +24,7 @@ class Files:
             self.names = [found.relative_to(path).as_posix() for found in path.rglob("*") if not found.is_dir()]
 
     def open(self, name: str) -> IO[bytes]:
-        """Opens one of `names`."""
+        """The content of one of `names` as a binary file, which the caller closes."""
         return self._zip.open(name) if self._zip else (self._folder or Path()).joinpath(name).open("rb")
 
     def text(self, name: str) -> str:
@@ -52,5 +52,4 @@ class Proof(Files):
         self.names = list(self._texts)
 
     def open(self, name: str) -> IO[bytes]:
-        """Opens one of `names`."""
         return BytesIO(self._texts[name].encode())

@@ -133,7 +133,7 @@ def _assessing(
     prices = read_prices(PRICES)
 
     def directly(interactions: Sequence[Interaction]) -> list[Assessment]:
-        assessments = application.pipeline.assess([priced(it, prices) for it in interactions])
+        assessments = application.assessing.pipeline.assess([priced(it, prices) for it in interactions])
         application.store.write(Batch(assessments=tuple(assessments), dead_letters=(), received=len(assessments)))
         return assessments
 
@@ -176,7 +176,7 @@ def _play(
 
 
 def _introduce(console: Console, application: Application, scenario: Scenario, *, kafka: bool) -> None:
-    profile = application.profile
+    embedder, profile = application.assessing.embedder, application.assessing.profile
     minutes = scenario.lasts // timedelta(minutes=1)
     servers = ", ".join(application.settings.kafka.bootstrap_servers)
     llm = application.settings.llm
@@ -184,7 +184,7 @@ def _introduce(console: Console, application: Application, scenario: Scenario, *
     broker = f"It goes through Kafka: topic {', '.join(application.settings.kafka.topics)} on {servers}.\n"
     console.print(
         f"[bold]The support bot of Quillmere Cloud[/], a made-up provider: {minutes} minutes in fast-forward.\n"
-        f"monitor embeds every answer with {escape(application.embedder.model)}, gives it a verdict under the profile "
+        f"monitor embeds every answer with {escape(embedder.model)}, gives it a verdict under the profile "
         f"{profile.name}, and stores it in PostgreSQL.\n"
         f"{broker if kafka else ''}"
         f"{models if application.language_models.judge is not None else ''}"

@@ -17,7 +17,7 @@ from monitor.core.assessment_json import encode
 from monitor.core.batch import Batch, Tally
 from monitor.core.errors import OutOfReach
 from monitor.core.model import Assessment, Interaction
-from monitor.core.settings.sections import KafkaSettings
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.ingest.kafka.client import client_options, kafka_errors
 from monitor.simulate.broker import KafkaCluster, kafka_jars
 from monitor.simulate.traffic import event

@@ -60,7 +60,7 @@ def assessed(
         )
         kept = keep(rows)
         retry = Retry(stop=stop, patience=PATIENCE)
-        pipeline = application.pipeline
+        pipeline = application.assessing.pipeline
         with _progress(kept, stop) as report:
             assessments = assess_all(kept, lambda batch: retry(lambda: pipeline.assess(batch)), report)
         return Assessed(

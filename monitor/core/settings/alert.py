@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import NoDecode
 
-from monitor.core.settings.sections import Section, split
+from monitor.core.settings.sections import Port, Section, split
 
 Responders = Annotated[
     tuple[Annotated[str, Field(pattern=r"^[UWS][A-Z0-9]{2,30}$")], ...], NoDecode, BeforeValidator(split)
@@ -107,9 +107,7 @@ class MetricsSettings(Section):
     """The endpoint for Prometheus. Anyone who reaches the port can read the metrics."""
 
     host: str = "127.0.0.1"
-    port: Annotated[int | None, Field(ge=0, lt=65_536)] = Field(
-        None, description="default: no endpoint; 0: any free port"
-    )
+    port: Port | None = Field(None, description="default: no endpoint; 0: any free port")
 
 
 class NotifySettings(Section):

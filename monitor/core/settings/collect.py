@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Self
 
 from pydantic import Field, model_validator
 
-from monitor.core.settings.sections import Section
-
-_Port = Annotated[int, Field(ge=0, lt=65_536)]
+from monitor.core.settings.sections import Port, Section
 
 
 class TraceLimits(Section):
@@ -46,8 +44,8 @@ class CollectSettings(TraceLimits):
     """`monitor collect`: OTLP and interactions over HTTP and gRPC. Without a token it serves this machine only."""
 
     host: str = "127.0.0.1"
-    port: _Port = Field(4318, description="HTTP; 0: any free one")
-    grpc_port: _Port | None = Field(4317, description="OTLP/gRPC; 0: any free one")
+    port: Port = Field(4318, description="HTTP; 0: any free one")
+    grpc_port: Port | None = Field(4317, description="OTLP/gRPC; 0: any free one")
     tls_certificate: Path | None = Field(None, description="PEM file with the chain; default: no TLS")
     tls_key: Path | None = Field(None, description="PEM file")
     max_body_bytes: int = Field(20 * 2**20, gt=0, description="of a request, decompressed")

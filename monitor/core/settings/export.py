@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import NoDecode
 
+from monitor.core.settings.kafka import TopicName
 from monitor.core.settings.sections import Section, split
 from monitor.core.text.trace_link import EVERY_APP
 
@@ -53,9 +54,7 @@ class LangfuseExportSettings(Section):
 class KafkaExportSettings(Section):
     """A topic of the cluster that MONITOR_KAFKA__… describes."""
 
-    topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,249}$")] | None = Field(
-        None, description="such as monitor.verdicts; it must exist"
-    )
+    topic: TopicName | None = Field(None, description="such as monitor.verdicts; it must exist")
 
 
 class ExportSettings(Section):

@@ -42,6 +42,7 @@ from monitor.core.settings.alert import (
 from monitor.core.settings.audit import AuditSettings
 from monitor.core.settings.collect import CollectSettings
 from monitor.core.settings.export import ExportSettings, TraceUrls
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.settings.lookup import LookupSettings
 from monitor.core.settings.privacy import RedactionSettings, RetentionSettings
 from monitor.core.settings.report import ReportSettings
@@ -50,7 +51,6 @@ from monitor.core.settings.sections import (
     EmbeddingSettings,
     IngestSettings,
     JudgeSettings,
-    KafkaSettings,
     LLMSettings,
     PendingSettings,
     SidecarSettings,

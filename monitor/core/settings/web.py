@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import NoDecode
 
-from monitor.core.settings.sections import Section, split
+from monitor.core.settings.sections import Port, Section, split
 
 # http is allowed only on this machine
 _ISSUER = r"https://[^/\s?#]+[^\s?#]*$|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(/[^\s?#]*)?$"
@@ -43,7 +43,7 @@ class WebSettings(Section):
     """The dashboard, `monitor serve`. Without a token or OIDC it serves this machine only, by a printed link."""
 
     host: str = "127.0.0.1"
-    port: Annotated[int, Field(ge=0, lt=65_536)] = 8080
+    port: Port = 8080
     session_hours: float = Field(12.0, gt=0, description="hours before people must sign in again")
     trusted_proxies: _Names = Field((), description="addresses whose X-Forwarded-… headers are trusted")
     log_level: Literal["info", "warning"] = "warning"

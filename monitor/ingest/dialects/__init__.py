@@ -32,8 +32,8 @@ def dialects() -> tuple[Dialect, ...]:
     Raises:
         WrongSettings: a package's dialect cannot be used.
     """
-    found = plugins.plugins(plugins.DIALECTS, ours=("auto", *(dialect.name for dialect in DIALECTS)), fits=_problem)
-    return (*DIALECTS, *(plugin.value for plugin in found))
+    ours = {dialect.name: dialect for dialect in DIALECTS}
+    return tuple(plugins.with_plugins(plugins.DIALECTS, ours, problem=_problem, reserved=("auto",)).values())
 
 
 def _problem(name: str, value: Any) -> str | None:

@@ -25,7 +25,7 @@ from typing_extensions import override
 
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.message import Message, Position
-from monitor.core.settings.sections import KafkaSettings
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.ingest.kafka.bounded import BoundedConsumer
 
 _SAME_NAME = (

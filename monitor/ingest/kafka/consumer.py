@@ -20,7 +20,7 @@ from typing_extensions import override
 from monitor.core.errors import Fenced, Retriable
 from monitor.core.message import Message, Offset, Partition, Progress, Skip
 from monitor.core.ports import GroupOffsets, Source
-from monitor.core.settings.sections import KafkaSettings
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.ingest.kafka.assignment import Assignment
 from monitor.ingest.kafka.bounded import BoundedConsumer
 from monitor.ingest.kafka.client import kafka_errors, message_of, topics_seen

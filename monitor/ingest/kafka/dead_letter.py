@@ -6,26 +6,24 @@ If nearly every message is invalid, the settings are wrong rather than the messa
 from __future__ import annotations
 
 import logging
-import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 
-from kafka import KafkaProducer, errors
+from kafka import errors
 from typing_extensions import override
 
 from monitor.core.batch import Batch, Tally
-from monitor.core.errors import Fatal, WrongSettings
+from monitor.core.errors import Fatal, MonitorError, WrongSettings
 from monitor.core.message import DeadLetter, Position
 from monitor.core.ports import Store
-from monitor.core.settings.sections import KafkaSettings
-from monitor.ingest.kafka.client import client_options, kafka_errors
+from monitor.core.settings.kafka import KafkaSettings
+from monitor.ingest.kafka.client import kafka_errors
+from monitor.ingest.kafka.producer import SECONDS, connected_producer, partitions_for
 
 log = logging.getLogger(__name__)
 WINDOW = 1_000  # messages of a topic for the ratio
 _ENOUGH = 100  # fewer messages give no ratio
-_MIRROR_SECONDS = 30.0
-_BLOCK_MS = 5_000
-_LARGEST = 64 * 2**20  # bytes of a request; the broker may allow less
+_SETTING = "MONITOR_KAFKA__DEAD_LETTER_TOPIC"
 
 
 class DeadLetterLimit:
@@ -96,25 +94,14 @@ class DeadLetterMirror:
 
     def __init__(self, kafka: KafkaSettings, topic: str) -> None:
         self._topic = topic
-        if topic in kafka.topics or (kafka.topic_pattern is not None and re.match(kafka.topic_pattern, topic)):
-            raise WrongSettings(
-                f"MONITOR_KAFKA__DEAD_LETTER_TOPIC: {topic} is one of the topics to read; its dead letters would loop"
-            )
-        with kafka_errors():
-            self._producer = KafkaProducer(
-                **client_options(kafka),
-                acks="all",
-                max_request_size=_LARGEST,
-                compression_type="zstd",
-                allow_auto_create_topics=False,
-                metrics_enabled=False,
-                max_block_ms=_BLOCK_MS,
-            )
-            try:
-                self._producer.partitions_for(topic)
-            except errors.KafkaTimeoutError:
-                self.close()
-                raise WrongSettings(f"MONITOR_KAFKA__DEAD_LETTER_TOPIC: there is no topic {topic}") from None
+        if kafka.reads(topic):
+            raise WrongSettings(f"{_SETTING}: {topic} is one of the topics to read; its dead letters would loop")
+        self._producer = connected_producer(kafka, compression_type="zstd")
+        try:
+            partitions_for(self._producer, topic, setting=_SETTING)
+        except MonitorError:
+            self.close()
+            raise
 
     def send(self, letters: Sequence[DeadLetter]) -> None:
         """Returns when the brokers have all letters, except those too long for the topic.
@@ -130,7 +117,7 @@ class DeadLetterMirror:
             ]
             for one in sent:
                 try:
-                    one.get(timeout=_MIRROR_SECONDS)
+                    one.get(timeout=SECONDS)
                 except errors.MessageSizeTooLargeError as error:  # the database has it in any case
                     log.error("a dead letter is too long for %s: %s", self._topic, error)  # noqa: TRY400  one line will do
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +10,7 @@ from kafka import KafkaConsumer, TopicPartition
 
 from monitor.core.errors import WrongSettings
 from monitor.core.message import Partition
-from monitor.core.settings.sections import KafkaSettings
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.ingest.kafka.client import kafka_errors, topics_seen
 
 _LOOK_UP_MS = 15_000
@@ -52,7 +51,7 @@ def partitions_of(consumer: KafkaConsumer, kafka: KafkaSettings) -> list[TopicPa
     """
     there = topics_seen(consumer)
     if kafka.topic_pattern is not None:
-        topics = [topic for topic in sorted(there) if re.match(kafka.topic_pattern, topic)]
+        topics = [topic for topic in sorted(there) if kafka.reads(topic)]
     else:
         topics = list(kafka.topics)
     if missing := [topic for topic in topics if topic not in there]:

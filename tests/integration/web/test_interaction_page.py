@@ -194,7 +194,7 @@ def test_a_look_at_one_turn_leaves_the_others_masked(site, writer):
 
 @pytest.mark.usefixtures("stored")
 def test_bars_have_the_colour_of_what_they_tell_and_the_first_wrong_sentence_is_open(site, rows):
-    profile = site.application.profile
+    profile = site.application.assessing.profile
     site.application.queries.save_profile(profile, NOON)
     rows("UPDATE assessment SET profile_hash = %s, sdq = 0.01, sdrd = -0.5", profile.hash)
     text = site.by_token("viewer").get(PATH).text

@@ -171,7 +171,7 @@ def assessed(writer, number):
 @pytest.fixture
 def used(site):
     """Stores the profile in use, under which the factories' assessments are made."""
-    profile = site.application.profile
+    profile = site.application.assessing.profile
     site.application.queries.save_profile(profile, NOON)
     return profile
 

@@ -15,8 +15,9 @@ from typing import Any
 from monitor.app.run import consume
 from monitor.app.wiring.application import Application
 from monitor.core.batch import Tally
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.settings.load import Settings
-from monitor.core.settings.sections import EmbeddingSettings, IngestSettings, KafkaSettings
+from monitor.core.settings.sections import EmbeddingSettings, IngestSettings
 from monitor.ingest.kafka.span import Span
 from tests.rig.installation import ROOT
 from tests.rig.waiting import PATIENCE

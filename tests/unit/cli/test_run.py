@@ -8,8 +8,8 @@ import pytest
 
 from monitor.cli.run import overridden, span_between
 from monitor.core.errors import WrongSettings
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.settings.load import Settings
-from monitor.core.settings.sections import KafkaSettings
 from monitor.ingest.kafka.span import Span
 
 NOVEMBER = datetime(2026, 11, 1, tzinfo=UTC)

@@ -11,7 +11,7 @@ from monitor.audit.key import Signer
 from monitor.audit.note import Checkpoint, opened, signed
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.alert import SlackSettings
-from monitor.core.settings.sections import KafkaSettings
+from monitor.core.settings.kafka import KafkaSettings
 from tests.rig.ingest.kafka_cluster import create_topic, new_topic_name
 from tests.servers.slack.server import BROKEN, CHANNEL, TOKEN
 from tests.servers.slack.serving import slack_server

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import logging
+from random import Random
 from threading import Event
 
 import pytest
@@ -15,9 +17,9 @@ from monitor.app.pending.worker_process import makes_work
 from monitor.app.pending.workers import work_off
 from monitor.app.wiring.application import Application
 from monitor.core.errors import Fatal, Retriable, WrongSettings
-from monitor.core.model import Work
+from monitor.core.model import Origin, Support, SupportingDocument, Work
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.settings.load import load_settings
-from monitor.core.settings.sections import KafkaSettings
 from monitor.store.pending.queue import PendingQueue
 from monitor.store.pending.verdicts import VerdictQueue
 from tests.factories.answers import NOON, a_batch, an_assessment
@@ -98,6 +100,24 @@ def test_a_verdict_is_in_the_topic_as_a_cloud_event_with_a_stable_id(kafka, sett
     assert data["support"]["documents"][0]["text"] == "Deleted snapshots are kept"
     assert data["occurred_at"] == NOON.isoformat().replace("+00:00", "Z")
     assert data["profile"] == {"name": "hash", "hash": "0123456789abcdef"}
+
+
+def test_a_verdict_that_is_too_long_for_the_topic_is_given_up_alone(kafka, settings):
+    """The topic's limit is on what is compressed."""
+    topic = create_topic(kafka, new_topic_name(), configs={"max.message.bytes": str(2**20)})
+    known = settings(KAFKA__BOOTSTRAP_SERVERS=kafka, EXPORT__KAFKA__TOPIC=topic)
+    long, too_long = "long " * 300_000, base64.b64encode(Random(1).randbytes(3 * 2**20)).decode()
+    store(known, an_assessment(id="q-1"), *(supported(f"q-{n}", text) for n, text in ((2, long), (3, too_long))))
+    store(known, an_assessment(id="q-4"))
+    assert work(known) == 4
+    with Application(known) as application:
+        (left,) = PendingQueue(application.engine).rows(kind=None, given_up=None, most=10)
+    assert (left["interaction_id"], left["given_up"]) == ("q-3", True)
+    assert "MessageSizeTooLargeError" in left["last_error"]
+
+
+def supported(id_, text):
+    return an_assessment(id=id_, support=Support(origin=Origin.LOGGED, documents=(SupportingDocument(text=text),)))
 
 
 def test_doctor_says_whether_the_topic_is_there(kafka, settings):

@@ -90,7 +90,7 @@ def test_the_judge_leaves_the_sidecar_its_part_while_both_are_at_work(database, 
         with Application(settings, now=clock) as application:
             work_off(application, Event())
             assert rows("SELECT purpose, calls FROM llm_usage") == [("judge", 3)]
-            rows("UPDATE assessment SET profile_hash = %s", application.profile.hash)
+            rows("UPDATE assessment SET profile_hash = %s", application.assessing.profile.hash)
             rows("UPDATE pending SET not_before = %s WHERE kind = 'sidecar'", clock())
             work_off(application, Event())
     assert sorted(rows("SELECT purpose, calls FROM llm_usage")) == [("judge", 3), ("sidecar", 9)]

@@ -205,7 +205,7 @@ def test_without_a_sidecar_its_work_waits_until_there_is_one_again(database, ask
     ):
         settings = asking(server)
         with Application(settings) as application:
-            writer.write(a_batch(an_assessment(support=A_STAND_IN, profile_hash=application.profile.hash)))
+            writer.write(a_batch(an_assessment(support=A_STAND_IN, profile_hash=application.assessing.profile.hash)))
         with Application(replace_settings(settings, sidecar=load_settings().sidecar)) as application:
             assert work_off(application, Event()) == 0
         with Application(settings) as application:

@@ -140,7 +140,7 @@ def test_one_that_is_killed_goes_on_where_it_was(folder, run, rows, monkeypatch)
     stop = Event()
     with Application(load_settings(profile="strict.toml")) as application:
         application.prepare()
-        profile_hash = application.profile.hash
+        profile_hash = application.assessing.profile.hash
         span = RescoreSpan(profile_hash=profile_hash, since=at(0), until=NOON.replace(year=2027), app="support-bot")
         with pytest.raises(Killed):
             rescore(application, span, stop=stop, progress=killed)

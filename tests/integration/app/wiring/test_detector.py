@@ -14,9 +14,9 @@ def test_the_score_of_a_configured_detector_is_a_feature(tmp_path):
         state_dir=tmp_path / "state", embedding={"provider": "hash"}, detector={"path": folder, "device": "cpu"}
     )
     with Application(settings) as application:
-        (with_documents, without) = application.pipeline.assess(
+        (with_documents, without) = application.assessing.pipeline.assess(
             [interaction("Where?", "Here.", ["Here it is."]), interaction("Where?", "Here.", [])]
         )
-        assert application.detector.device == "cpu"
+        assert application.assessing.detector.device == "cpu"
     assert 0 <= with_documents.evidence.features["detector"] <= 1
     assert without.evidence.features["detector"] is None

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from monitor.core.errors import Fatal, Retriable, WrongSettings
-from monitor.core.settings.sections import KafkaSettings
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.ingest.kafka.client import client_options, connected
 from tests.rig.ingest.consuming import answers, consuming, settings_for
 from tests.rig.ingest.kafka_cluster import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.core.errors import Fatal
-from monitor.core.settings.sections import KafkaSettings
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.ingest.kafka.client import connected
 from tests.rig.ingest.consuming import Consumer, answers, consumer_process, settings_for
 from tests.rig.ingest.kafka_cluster import create_topic, group_members, new_topic_name, produce

@@ -9,7 +9,7 @@ import pytest
 from monitor.app.wiring import kafka
 from monitor.app.wiring.kafka import KafkaWiring
 from monitor.core.errors import WrongSettings
-from monitor.core.settings.sections import KafkaSettings
+from monitor.core.settings.kafka import KafkaSettings
 from tests.factories.answers import clock
 
 

@@ -36,7 +36,7 @@ def make(server, budget):
 
     def build(**settings):
         usual = {"model": CHAT_MODEL, "api_key": KEY, "base_url": server.base_url, "purpose": Purpose.SIDECAR}
-        usual |= {"budget": budget, "price": Price(input=PRICE, output=PRICE)}
+        usual |= {"budget": budget, "price": lambda: Price(input=PRICE, output=PRICE)}
         made.append(ChatModel(**{**usual, **settings}))
         return made[-1]
 

@@ -92,7 +92,7 @@ def test_all_accounts_agree(server, budget, make, script):
 
 
 def test_tokens_have_the_price_of_their_direction(server, budget, make):
-    reply = make(price=Price(input=3.0, output=15.0)).ask(ASKED)
+    reply = make(price=lambda: Price(input=3.0, output=15.0)).ask(ASKED)
     chat = server.chats[0]
     assert reply.spend.input_tokens == chat.prompt_tokens
     assert reply.spend.output_tokens == server.tokens - chat.prompt_tokens
@@ -101,7 +101,7 @@ def test_tokens_have_the_price_of_their_direction(server, budget, make):
 
 
 def test_without_prices_there_is_no_cost(make, budget):
-    assert make(price=None).ask(ASKED).spend.cost is None
+    assert make(price=lambda: None).ask(ASKED).spend.cost is None
     assert budget.counted[Purpose.SIDECAR].cost is None
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.core.settings.sections import KafkaSettings
+from monitor.core.settings.kafka import KafkaSettings
 
 DEFAULT = KafkaSettings()
 BROKERS_LEAST = 6_000  # group.min.session.timeout.ms, unless changed
@@ -30,3 +30,10 @@ def test_a_session_fits_the_intervals_that_are_given_alone(given, session):
 def test_intervals_that_do_not_fit_are_named_with_the_values_in_force():
     with pytest.raises(ValueError, match="in force are 9000, 8000 and 300000"):
         KafkaSettings(heartbeat_interval_ms=9_000, session_timeout_ms=8_000)
+
+
+def test_a_topic_is_read_if_it_is_named_or_begins_like_the_pattern():
+    assert not DEFAULT.reads("answers")
+    named, by_pattern = KafkaSettings(topics=("answers",)), KafkaSettings(topic_pattern="rag[.]")
+    assert [named.reads(topic) for topic in ("answers", "answers-2")] == [True, False]
+    assert [by_pattern.reads(topic) for topic in ("rag.a", "drag.a", "rags")] == [True, False, False]

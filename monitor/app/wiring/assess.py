@@ -1,0 +1,131 @@
+"""The part of the composition root that wires the assessment of answers: models, profile, pipeline and references."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from monitor.assess.ports import TokenEncoder
+from monitor.core.settings.load import Settings
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from monitor.app.stages import Assess
+    from monitor.app.wiring.reference import WatchedReferences
+    from monitor.assess.classify.profile import Profile
+    from monitor.assess.detect.onnx import OnnxDetector
+    from monitor.assess.embed.cache import CachedEmbedder
+    from monitor.assess.pipeline import Pipeline
+    from monitor.assess.ports import Completer, Embedder
+    from monitor.core.model import Assessment, Interaction
+
+
+class Assessing:
+    """Each part is built when it is first asked for; `closing` closes it.
+
+    `completer` makes what supplies supporting documents, within so many seconds per batch. Files that can be built
+    again lie in `cache_dir`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        engine: Callable[[], Engine],
+        completer: Callable[[float | None], Completer],
+        cache_dir: Path,
+        closing: ExitStack,
+    ) -> None:
+        self._settings = settings
+        self._engine = engine
+        self._completer = completer
+        self._cache_dir = cache_dir
+        self._closing = closing
+        self._one_at_a_time = Lock()  # the encoder takes one thread at a time
+
+    @cached_property
+    def _uncached_embedder(self) -> Embedder:
+        from monitor.app.wiring.models import embedder
+
+        return embedder(self._settings, self._cache_dir, self._closing)
+
+    @cached_property
+    def embedder(self) -> CachedEmbedder:
+        """The configured embedder behind its cache."""
+        from monitor.assess.embed.cache import CachedEmbedder
+
+        return CachedEmbedder(self._uncached_embedder, self._settings.embedding.cache_bytes)
+
+    @cached_property
+    def encoder(self) -> TokenEncoder:
+        """The encoder for alignment, behind a cache; one pass fills the embedder's cache too, if it can."""
+        from monitor.app.wiring.models import token_encoder
+        from monitor.assess.embed.cache import CachedTokenEncoder
+
+        inner = token_encoder(self._settings, self._cache_dir, self._uncached_embedder, self._closing)
+        own = self.embedder if isinstance(self._uncached_embedder, TokenEncoder) else None
+        return CachedTokenEncoder(inner, self._settings.embedding.token_cache_bytes, embedder=own)
+
+    @cached_property
+    def detector(self) -> OnnxDetector | None:
+        """The configured detector, if any."""
+        from monitor.app.wiring.models import detector
+
+        return detector(self._settings.detector)
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The configured profile, or the shipped one for the embedder; it suits the models above."""
+        from monitor.assess.classify.profile import load_profile
+
+        detector_model = None if self.detector is None else self.detector.model
+        return load_profile(
+            self._settings.profile, self.embedder.model, self.encoder.token_model, detector_model=detector_model
+        )
+
+    @cached_property
+    def pipeline(self) -> Pipeline:
+        """The pipeline for live events: the sidecar has a few seconds per batch."""
+        return self.pipeline_with(self._settings.sidecar.patience)
+
+    def pipeline_with(self, patience: float | None) -> Pipeline:
+        """A pipeline whose sidecar has `patience` seconds per batch; None: as long as its calls take."""
+        return self.pipeline_of(self._completer(patience))
+
+    def pipeline_of(self, completer: Completer) -> Pipeline:
+        """A pipeline that has supporting documents from `completer`."""
+        from monitor.assess.pipeline import Pipeline
+
+        return Pipeline(
+            completer=completer,
+            encoder=self.encoder,
+            embedder=self.embedder,
+            detector=self.detector,
+            profile=self.profile,
+        )
+
+    def assess_with(self, patience: float | None) -> Assess:
+        """From interactions that are to be stored to assessments with their ranks; `patience` as in `pipeline_with`.
+
+        Threads may share what this returns: one batch is assessed at a time.
+        """
+        pipeline, references = self.pipeline_with(patience), self.references
+
+        def assess(interactions: Sequence[Interaction]) -> list[Assessment]:
+            with self._one_at_a_time:
+                return references.rank(pipeline.assess(interactions))
+
+        return assess
+
+    @cached_property
+    def references(self) -> WatchedReferences:
+        """The frozen references in which new answers get their ranks; the database is asked with the first answer."""
+        from monitor.app.wiring.reference import WatchedReferences
+        from monitor.store.reference.references import ReferenceStore
+
+        return WatchedReferences(lambda: ReferenceStore(self._engine()))
