@@ -23,7 +23,7 @@ from monitor.core.errors import InvalidMessage
 from monitor.core.model import Json
 from monitor.core.trace import LogRecord, Span, SpanEvent
 from monitor.ingest.parse import JsonObject, parse_object
-from monitor.ingest.traces.otlp_json import LOGS, SPANS, logs_of, spans_of
+from monitor.ingest.traces.otlp_json import LOGS, SPANS, holds, logs_of, spans_of
 from monitor.ingest.traces.otlp_values import (
     MAX_ATTRIBUTES,
     MAX_DEPTH,
@@ -80,8 +80,9 @@ def read_object(request: JsonObject) -> Telemetry:
         InvalidMessage: it has neither; otherwise as `read_request`.
     """
     left_out: list[str] = []
-    spans = spans_of(request, left_out) if SPANS in request or LOGS not in request else ()
-    logs = logs_of(request, left_out) if LOGS in request else ()
+    has_logs = holds(request, LOGS)
+    spans = spans_of(request, left_out) if holds(request, SPANS) or not has_logs else ()
+    logs = logs_of(request, left_out) if has_logs else ()
     return _telemetry(spans=spans, logs=logs, left_out=left_out)
 
 
