@@ -94,6 +94,12 @@ def test_times_from_1970_to_2554_are_read(started: int) -> None:
     assert json.loads(native_event(turn, app="a"))["latency_ms"] == 0
 
 
+@pytest.mark.parametrize(("started", "ended"), [(0, 10**18), (0, 0)])
+def test_a_trace_of_which_no_span_says_when_it_started_has_no_duration(started: int, ended: int) -> None:
+    turn = read(replace(answering(1), started=started, ended=ended))
+    assert json.loads(native_event(turn, app="a"))["latency_ms"] == 0
+
+
 def test_a_span_that_ends_before_it_starts_has_no_negative_duration() -> None:
     turn = read(replace(answering(1), ended=5))
     assert json.loads(native_event(turn, app="a"))["latency_ms"] >= 0
