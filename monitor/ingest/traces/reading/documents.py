@@ -151,7 +151,7 @@ def _document(value: Mapping[str, Json], *, bare: bool) -> TurnDocument | None:
     if value.get("lc") and isinstance(kwargs, dict):
         kind = value.get("id")
         return _document(kwargs, bare=bare) if isinstance(kind, list) and kind and kind[-1] == "Document" else None
-    if any(value.get(name) is not None for name in _ROLES) or value.get("type") in _NOT_DOCUMENTS:
+    if any(value.get(name) is not None for name in _ROLES) or str(value.get("type")) in _NOT_DOCUMENTS:
         return None
     for wrapper in _WRAPPERS:
         inner = value.get(wrapper)

@@ -205,10 +205,10 @@ class Step:
             if isinstance(one, dict):
                 records.append((str(one.get("event.name", "")), one, {}))
         for name, body, attributes in records:
-            parts = name.split(".")
-            if parts[0] != "gen_ai" or (name == "gen_ai.choice") is (way == "in"):
+            package, _, rest = name.partition(".")
+            if package != "gen_ai" or (rest == "choice") is (way == "in"):
                 continue
-            role = "assistant" if way == "out" else parts[1]
+            role = "assistant" if way == "out" else rest.split(".")[0]
             if role in {"user", "system", "assistant", "tool"}:
                 found += _event_message(role, body, attributes)
         return found

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from pydantic_core import from_json
 
+from monitor.core.assessment_json import storable
 from monitor.core.model import Json
 
 MAX_DEPTH = 24  # levels that are looked through
@@ -94,15 +95,30 @@ def first_text(*values: Json) -> str | None:
 
 
 def _literal(text: str, otherwise: str) -> Json:
-    """A dict or list as Python shows it, made of plain values only."""
+    """A dict or list as Python shows it, whose keys are texts."""
     if text[0] == '"' or len(text) > _MAX_LITERAL or "'" not in text:
         return otherwise
     try:
         read = ast.literal_eval(text)
+        return _as_json(read) if isinstance(read, dict | list) else otherwise
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return otherwise
-    return read if isinstance(read, dict | list) and _is_plain(read) else otherwise
 
 
-def _is_plain(value: Json) -> bool:
-    return all(not isinstance(item, dict) or all(isinstance(key, str) for key in item) for _, item in walk(value))
+def _as_json(value: object) -> Json:
+    """A value of Python with what JSON has in place of what it lacks: lists of tuples and sets, the texts of the rest.
+
+    Raises:
+        ValueError: a key is no text.
+    """
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise ValueError("a key is no text")
+        return {storable(key): _as_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(item) for item in value]
+    if isinstance(value, set):
+        return [_as_json(item) for item in sorted(value, key=repr)]
+    if isinstance(value, str):
+        return storable(value)
+    return value if isinstance(value, int | float | None) else repr(value)
