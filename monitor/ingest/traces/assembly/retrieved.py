@@ -12,7 +12,7 @@ from monitor.ingest.traces.reading.documents import completed, documents_of, mer
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import messages_of, text_of
 from monitor.ingest.traces.reading.step import Step
-from monitor.ingest.traces.reading.values import is_redacted, is_repr, rescued, understood, walk
+from monitor.ingest.traces.reading.values import is_plain_text, is_redacted, rescued, understood, walk
 from monitor.ingest.traces.turn import TurnDocument
 
 _HANDOFF = re.compile(r"transfer_(?:to|back)|hand_?off|delegate_", re.IGNORECASE)
@@ -141,7 +141,7 @@ def _of_result(value: Json, steps: Steps) -> list[TurnDocument]:
         return [TurnDocument(id=None, text=text) for text in texts]
     spoken = messages_of(read, "tool")
     text = "\n".join(m.text for m in spoken if m.text) if spoken else text_of(read)
-    if not text.strip() or is_redacted(text) or is_repr(text):
+    if not is_plain_text(text) or is_redacted(text):
         return []
     evened = squeezed(text)
     within = [(evened.find(squeezed(d.text)), d) for d in steps.known_documents[:_MOST_COMPARED] if d.text]
@@ -153,7 +153,7 @@ def _texts(value: Json) -> list[str]:
     """The passages that a list of plain texts holds; none if it holds anything else."""
     if not isinstance(value, list):
         return []
-    texts = [text for text in value if isinstance(text, str) and text.strip() and not is_repr(text)]
+    texts = [text for text in value if is_plain_text(text)]
     few = len(value) <= _MOST_COMPARED
     return texts if few and len(texts) == len(value) and not any(is_redacted(text) for text in texts) else []
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from monitor.ingest.traces.reading.documents import documents_of, merged
 from monitor.ingest.traces.reading.kinds import Kind, is_check, kind_by_name, kind_of
 from monitor.ingest.traces.reading.step import Step
-from monitor.ingest.traces.reading.values import is_repr, understood
+from monitor.ingest.traces.reading.values import is_plain_text, understood
 from monitor.ingest.traces.trace import Trace
 from monitor.ingest.traces.turn import TurnDocument
 
@@ -116,7 +116,7 @@ class Steps:
         """Whether a chain without a parent gave back a text."""
         roots = [self.by_id[span_id] for span_id in self.trace.children_of.get(None, ())]
         outputs = [understood(s.output) for s in roots if s.kind is Kind.CHAIN and s.span.parent_id is None]
-        return any(isinstance(text, str) and text.strip() and not is_repr(text) for text in outputs)
+        return any(map(is_plain_text, outputs))
 
     def _depth(self, step: Step) -> int:
         return self.trace.depth_of.get(step.span.span_id, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from pydantic_core import from_json
 
@@ -57,6 +58,11 @@ def is_cut(value: Json) -> bool:
 def is_repr(text: str) -> bool:
     """Whether a text is how Python shows an object, as `<generator object>` or `AgentOutput(response=…`."""
     return _REPR.match(text.lstrip()) is not None
+
+
+def is_plain_text(value: Json) -> TypeGuard[str]:
+    """Whether a value is a text that says something: not blank, and no object as Python shows it."""
+    return isinstance(value, str) and bool(value.strip()) and not is_repr(value)
 
 
 def is_redacted(value: Json) -> bool:
