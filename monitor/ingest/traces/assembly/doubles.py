@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.reading.documents import squeezed
-from monitor.ingest.traces.reading.facts import usage_of
+from monitor.ingest.traces.reading.facts import response_id_of, usage_of
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.messages import last_of
 from monitor.ingest.traces.reading.step import Step
@@ -77,12 +77,12 @@ def _begin(steps: Steps) -> tuple[int, str]:
 
 def _keys(step: Step) -> Iterator[str]:
     """What two spans of one call share: the id of the response, and the text; else what was asked; else the tokens."""
-    response = step.span.attributes.get("gen_ai.response.id")
-    if isinstance(response, str) and response:
+    response = response_id_of(step.span)
+    if response is not None:
         yield f"id {response}"
     if step.text:
         yield f"text {squeezed(step.text)}"
-    elif asked := last_of(list(step.said), "user"):
+    elif asked := last_of(step.said, "user"):
         yield f"asked {squeezed(asked.text)}"
     elif usage := usage_of(step.span):
         yield f"tokens {step.model} {usage.input} {usage.output}"

@@ -10,7 +10,7 @@ from monitor.core.model import Json
 from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.reading.documents import completed, documents_of, merged, squeezed
 from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.messages import messages_of, text_of
+from monitor.ingest.traces.reading.messages import messages_of, results_of_turn, text_of
 from monitor.ingest.traces.reading.step import Step
 from monitor.ingest.traces.reading.values import is_plain_text, is_redacted, rescued, understood, walk
 from monitor.ingest.traces.turn import TurnDocument
@@ -104,10 +104,7 @@ def _from_tools(steps: Steps) -> list[TurnDocument]:
 
 
 def _from_messages(steps: Steps) -> list[TurnDocument]:
-    """From the results of tools that the model got after the last message of the user; earlier ones are past turns'."""
-    said = list(steps.final.said) if steps.final else []
-    last = max((i for i, message in enumerate(said) if message.role == "user"), default=-1)
-    results = [m for m in said[last + 1 :] if m.role == "tool" and not _HANDOFF.match(m.name)]
+    results = [m for m in results_of_turn(steps.final.said if steps.final else ()) if not _HANDOFF.match(m.name)]
     return merged(_of_result(m.text if m.raw is None else m.raw, steps) for m in results)
 
 
