@@ -11,7 +11,7 @@ from monitor.ingest.traces.assembly.background import background_of
 from monitor.ingest.traces.assembly.doubles import doubles
 from monitor.ingest.traces.assembly.prompt import with_prompt_texts
 from monitor.ingest.traces.assembly.question import question_of
-from monitor.ingest.traces.assembly.retrieved import documents_of_turn, retrieves
+from monitor.ingest.traces.assembly.retrieved import documents_of_turn
 from monitor.ingest.traces.assembly.steps import Steps
 from monitor.ingest.traces.reading.kinds import Kind
 from monitor.ingest.traces.reading.values import is_redacted
@@ -47,8 +47,7 @@ def _turn(steps: Steps, original: str | None) -> Turn | NoTurn:
     answer, told_by = answer_of(steps)
     hides_output = hides_output or is_redacted(answer)
     answer = None if hides_output else answer
-    hides_documents = any(step.hides_documents for step in steps.of(Kind.RETRIEVER, Kind.RERANKER))
-    if documents is not None and not (hides_documents or hides_input):
+    if documents is not None and not (steps.hides_documents or hides_input):
         documents = with_prompt_texts(documents, steps)
     back = background_of(steps)
     return Turn(
@@ -66,18 +65,18 @@ def _turn(steps: Steps, original: str | None) -> Turn | NoTurn:
         environment=back.environment,
         failed=final.failed,
         usage=back.usage,
-        unscored=unscored(
+        unscored=_unscored(
             question,
             answer,
             documents,
             failed=final.failed,
-            redacted=hides_input or hides_output or hides_documents,
-            retrieves=retrieves(steps),
+            redacted=hides_input or hides_output or steps.hides_documents,
+            retrieves=bool(steps.retrieval_steps),
         ),
     )
 
 
-def unscored(
+def _unscored(
     question: str | None,
     answer: str | None,
     documents: Sequence[TurnDocument] | None,

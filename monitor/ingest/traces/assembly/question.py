@@ -81,7 +81,7 @@ def _within_prompt(heard: str, steps: Steps) -> str:
 
     Of several such lines, as prompts with examples have them, it is the last if nothing but the answer follows it.
     """
-    asked = {asked_in(_query(step), heard) for step in steps.of(Kind.RETRIEVER, Kind.RERANKER)}
+    asked = {asked_in(_query(step), heard) for step in steps.retrieval_steps}
     queries = [query for query in asked if query]
     if len(queries) == 1 and queries[0] in heard:
         return queries[0]

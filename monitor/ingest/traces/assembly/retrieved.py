@@ -31,8 +31,7 @@ def documents_of_turn(steps: Steps) -> list[TurnDocument] | None:
         return [d for d in found or () if d.id is not None or d.text is not None] or None
     if found is not None:
         if any(d.id is None or d.text is None or d.score is None for d in found):
-            inner = [step.documents or () for step in steps.of(Kind.RETRIEVER, Kind.RERANKER)]
-            found = completed(found, merged(inner))
+            found = completed(found, merged(step.documents or () for step in steps.retrieval_steps))
         if any(d.id is None or d.text is None for d in found):
             found = completed(found, steps.known_documents)
         return found
@@ -42,16 +41,10 @@ def documents_of_turn(steps: Steps) -> list[TurnDocument] | None:
 
 def _is_hidden(steps: Steps) -> bool:
     """Whether what was found is redacted where it was found: then it is not read from where it leaks."""
-    found_by = steps.of(Kind.RETRIEVER, Kind.RERANKER)
-    if any(step.hides_documents for step in found_by):
+    if steps.hides_documents:
         return True
-    silent = not any(step.documents for step in found_by)
-    return silent and any(is_redacted(step.output) for step in (*found_by, *steps.of(Kind.TOOL)))
-
-
-def retrieves(steps: Steps) -> bool:
-    """Whether the trace shows that something was looked up, even where it does not show what was found."""
-    return bool(steps.of(Kind.RETRIEVER, Kind.RERANKER))
+    silent = not any(step.documents for step in steps.retrieval_steps)
+    return silent and any(is_redacted(step.output) for step in (*steps.retrieval_steps, *steps.of(Kind.TOOL)))
 
 
 def _reranked(steps: Steps) -> list[TurnDocument] | None:

@@ -44,6 +44,16 @@ class Steps:
         return [step for step in self.by_id.values() if step.kind in kinds]
 
     @cached_property
+    def retrieval_steps(self) -> Sequence[Step]:
+        """The retrievers and rerankers."""
+        return self.of(Kind.RETRIEVER, Kind.RERANKER)
+
+    @cached_property
+    def hides_documents(self) -> bool:
+        """Whether the text of a document is redacted where it was found."""
+        return any(step.hides_documents for step in self.retrieval_steps)
+
+    @cached_property
     def models(self) -> Sequence[Step]:
         """The calls of models. Spans that only call themselves so, and show neither text nor tokens, are left out."""
         checks = {span_id for span_id, step in self.by_id.items() if is_check(step.span)}
