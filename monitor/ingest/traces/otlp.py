@@ -7,6 +7,7 @@ Encoding": ids as hexadecimal, 64-bit integers as strings or numbers, enums as n
 from __future__ import annotations
 
 import math
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -30,7 +31,6 @@ from monitor.ingest.traces.otlp_values import (
     MAX_EVENTS,
     MAX_SHARED_CHARS,
     Unusable,
-    base64_text,
     checked_ids,
     kept_of_resource,
 )
@@ -38,6 +38,7 @@ from monitor.ingest.traces.otlp_wire import check_count
 
 _STATUS_ERROR = 2
 _Message = TypeVar("_Message")
+_Read = TypeVar("_Read")
 
 
 class Telemetry(NamedTuple):
@@ -138,9 +139,6 @@ def _logs(request: ExportLogsServiceRequest, left_out: list[str]) -> list[LogRec
     return found
 
 
-_Read = TypeVar("_Read")
-
-
 def _readable(items: Iterable[_Message], read: Callable[[_Message], _Read], left_out: list[str]) -> list[_Read]:
     found = []
     for item in items:
@@ -219,7 +217,7 @@ def _value(value: AnyValue, depth: int) -> Json:
     elif kind == "kvlist_value":
         read = {storable(pair.key): _value(pair.value, _deeper(depth)) for pair in value.kvlist_value.values}
     elif kind == "bytes_value":
-        read = base64_text(value.bytes_value)
+        read = b64encode(value.bytes_value).decode("ascii")
     elif kind == "double_value":  # JSON, in which it is stored, has no infinity
         read = value.double_value if math.isfinite(value.double_value) else None
     elif kind is not None:

@@ -24,8 +24,6 @@ from monitor.ingest.traces.otlp_values import (
 
 _ERROR = (2, "2", "STATUS_CODE_ERROR", "ERROR")
 _Read = TypeVar("_Read")
-
-
 SPANS, LOGS = "resourceSpans", "resourceLogs"
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from monitor.core.model import Unscored
 from monitor.ingest.traces.assembly.answer import answer_of
 from monitor.ingest.traces.assembly.background import background_of
-from monitor.ingest.traces.assembly.doubles import doubles
+from monitor.ingest.traces.assembly.duplicates import duplicates
 from monitor.ingest.traces.assembly.prompt import with_prompt_texts
 from monitor.ingest.traces.assembly.question import question_of
 from monitor.ingest.traces.assembly.retrieved import documents_of_turn
@@ -28,8 +28,8 @@ def turns(traces: Sequence[Trace]) -> list[Turn | NoTurn]:
     one may only repeat the model call of another.
     """
     read = [Steps(trace) for trace in traces]
-    repeats = doubles(read)
-    return [_turn(steps, repeats.get(steps.trace.trace_id)) for steps in read]
+    originals = duplicates(read)
+    return [_turn(steps, originals.get(steps.trace.trace_id)) for steps in read]
 
 
 def _turn(steps: Steps, original: str | None) -> Turn | NoTurn:

@@ -81,9 +81,8 @@ class Steps:
         above: list[Step] = []
         for span_id in self.trace.ancestors(self.final.span.span_id):
             above.append(self.by_id[span_id])
-            if (
-                above[-1].kind is Kind.TOOL
-            ):  # an answer within a tool is not the chatbot's: what is around it tells more
+            # an answer within a tool is not the chatbot's: what is around it tells more
+            if above[-1].kind is Kind.TOOL:
                 above.clear()
         chosen = {step.span.span_id: step for step in above}
         for span_id in self.trace.children_of.get(None, ()):

@@ -62,9 +62,8 @@ def merged(lists: Iterable[Iterable[TurnDocument]]) -> list[TurnDocument]:
         keys = [("id", document.id)] if document.id else []
         keys += [("text", squeezed(document.text))] if document.text else []
         place = next((places[key] for key in keys if key in places), None)
-        if place is None or (
-            document.id and found[place].id and document.id != found[place].id
-        ):  # the same text under two ids is two documents
+        # the same text under two ids is two documents
+        if place is None or (document.id and found[place].id and document.id != found[place].id):
             place = len(found)
             found.append(document)
         else:

@@ -16,10 +16,10 @@ from monitor.ingest.traces.reading.step import Step
 _LATE = 1_000_000_000  # nanoseconds by which the repeat of a streamed call may end after the other trace
 
 
-def doubles(traces: Sequence[Steps]) -> Mapping[str, str]:
-    """The id of the trace that each double repeats: a larger one, within whose time the same call was made.
+def duplicates(traces: Sequence[Steps]) -> Mapping[str, str]:
+    """For each duplicate the id of the trace that it repeats: a larger one, within whose time the same call was made.
 
-    Of two that consist of the same call alone, told by the id of its response, the later one is the double.
+    Of two that consist of the same call alone, told by the id of its response, the later one is the duplicate.
     """
     alone: list[Steps] = []
     larger: list[Steps] = []
