@@ -15,15 +15,19 @@ from monitor.ingest.traces.otlp_json import LOGS, SPANS
 _FIRST_FIELD = b"\x0a"  # of both requests: a list of resources; also a line feed, with which JSON may begin
 
 
-def is_protobuf(body: bytes) -> bool:
-    """Whether the bytes are a request in protobuf that holds something."""
+def read_if_protobuf(body: bytes, context: Context) -> Collected | None:
+    """What a request in protobuf holds; None if the bytes are none, or it holds nothing.
+
+    Raises:
+        InvalidMessage: it is one, and nothing in it can be used.
+    """
     if not body.startswith(_FIRST_FIELD) or body.lstrip().startswith(b"{"):
-        return False
+        return None
     try:
-        read = read_protobuf(body)
+        found = read_protobuf(body)
     except InvalidMessage:
-        return False
-    return bool(read.spans or read.logs or read.rejected)
+        return None
+    return _collected(found, context) if found.spans or found.logs or found.rejected else None
 
 
 def read(event: JsonObject, context: Context) -> Collected:
