@@ -13,8 +13,8 @@ from monitor.ingest.traces.assembly.prompt import with_prompt_texts
 from monitor.ingest.traces.assembly.question import question_of
 from monitor.ingest.traces.assembly.retrieved import documents_of_turn
 from monitor.ingest.traces.assembly.steps import Steps
-from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.values import is_redacted
+from monitor.ingest.traces.conventions.kinds import Kind
+from monitor.ingest.traces.conventions.values import is_redacted
 from monitor.ingest.traces.trace import Trace
 from monitor.ingest.traces.turn import NoTurn, Turn, TurnDocument
 

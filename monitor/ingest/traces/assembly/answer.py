@@ -6,9 +6,9 @@ import re
 
 from monitor.core.model import Json
 from monitor.ingest.traces.assembly.steps import Steps
-from monitor.ingest.traces.reading.documents import squeezed
-from monitor.ingest.traces.reading.messages import messages_of
-from monitor.ingest.traces.reading.values import MAX_DEPTH, is_cut, is_plain_text, is_repr, understood, walk
+from monitor.ingest.traces.conventions.documents import squeezed
+from monitor.ingest.traces.conventions.messages import messages_of
+from monitor.ingest.traces.conventions.values import MAX_DEPTH, is_cut, is_plain_text, is_repr, understood, walk
 
 _KEYS = (
     "answer", "final_answer", "final_output", "final_result", "response", "reply", "output", "outputs", "result",

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from monitor.core.model import Json, TokenUsage
 from monitor.core.trace import LogRecord, Span
 from monitor.ingest.traces.assembly.steps import Steps
-from monitor.ingest.traces.reading.facts import conversation_of, response_id_of, usage_of, usage_within, user_of
-from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.step import Step
-from monitor.ingest.traces.reading.values import first_text
+from monitor.ingest.traces.conventions.facts import conversation_of, response_id_of, usage_of, usage_within, user_of
+from monitor.ingest.traces.conventions.kinds import Kind
+from monitor.ingest.traces.conventions.step import Step
+from monitor.ingest.traces.conventions.values import first_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from monitor.ingest.traces.assembly.steps import Steps
-from monitor.ingest.traces.reading.documents import squeezed
-from monitor.ingest.traces.reading.facts import response_id_of, usage_of
-from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.messages import last_of
-from monitor.ingest.traces.reading.step import Step
+from monitor.ingest.traces.conventions.documents import squeezed
+from monitor.ingest.traces.conventions.facts import response_id_of, usage_of
+from monitor.ingest.traces.conventions.kinds import Kind
+from monitor.ingest.traces.conventions.messages import last_of
+from monitor.ingest.traces.conventions.step import Step
 
 _LATE = 1_000_000_000  # nanoseconds by which the repeat of a streamed call may end after the other trace
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import islice, zip_longest
 
 from monitor.ingest.traces.assembly.steps import Steps
-from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.messages import messages_of, results_of_turn
-from monitor.ingest.traces.reading.values import understood
+from monitor.ingest.traces.conventions.kinds import Kind
+from monitor.ingest.traces.conventions.messages import messages_of, results_of_turn
+from monitor.ingest.traces.conventions.values import understood
 from monitor.ingest.traces.turn import TurnDocument
 
 HEADING = re.compile(

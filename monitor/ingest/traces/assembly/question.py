@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from monitor.core.model import Json
 from monitor.ingest.traces.assembly.prompt import HEADING
 from monitor.ingest.traces.assembly.steps import Steps
-from monitor.ingest.traces.reading.documents import squeezed
-from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.messages import last_of, messages_of
-from monitor.ingest.traces.reading.step import Step
-from monitor.ingest.traces.reading.values import MAX_DEPTH, is_cut, is_plain_text, is_repr, understood, walk
+from monitor.ingest.traces.conventions.documents import squeezed
+from monitor.ingest.traces.conventions.kinds import Kind
+from monitor.ingest.traces.conventions.messages import last_of, messages_of
+from monitor.ingest.traces.conventions.step import Step
+from monitor.ingest.traces.conventions.values import MAX_DEPTH, is_cut, is_plain_text, is_repr, understood, walk
 from monitor.ingest.traces.turn import TurnDocument
 
 _KEYS = (

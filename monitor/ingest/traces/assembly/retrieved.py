@@ -8,11 +8,11 @@ from itertools import islice
 
 from monitor.core.model import Json
 from monitor.ingest.traces.assembly.steps import Steps
-from monitor.ingest.traces.reading.documents import completed, documents_of, merged, squeezed
-from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.messages import messages_of, results_of_turn, text_of
-from monitor.ingest.traces.reading.step import Step
-from monitor.ingest.traces.reading.values import is_plain_text, is_redacted, rescued, understood, walk
+from monitor.ingest.traces.conventions.documents import completed, documents_of, merged, squeezed
+from monitor.ingest.traces.conventions.kinds import Kind
+from monitor.ingest.traces.conventions.messages import messages_of, results_of_turn, text_of
+from monitor.ingest.traces.conventions.step import Step
+from monitor.ingest.traces.conventions.values import is_plain_text, is_redacted, rescued, understood, walk
 from monitor.ingest.traces.turn import TurnDocument
 
 _HANDOFF = re.compile(r"transfer_(?:to|back)|hand_?off|delegate_", re.IGNORECASE)

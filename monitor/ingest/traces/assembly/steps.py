@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from monitor.ingest.traces.reading.documents import documents_of, merged
-from monitor.ingest.traces.reading.kinds import Kind, is_check, kind_by_name, kind_of
-from monitor.ingest.traces.reading.step import Step
-from monitor.ingest.traces.reading.values import is_plain_text, understood
+from monitor.ingest.traces.conventions.documents import documents_of, merged
+from monitor.ingest.traces.conventions.kinds import Kind, is_check, kind_by_name, kind_of
+from monitor.ingest.traces.conventions.step import Step
+from monitor.ingest.traces.conventions.values import is_plain_text, understood
 from monitor.ingest.traces.trace import Trace
 from monitor.ingest.traces.turn import TurnDocument
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from monitor.core.trace import Span, SpanEvent
 from monitor.ingest.parse import parse_object
 from monitor.ingest.traces.assembly.steps import Steps
+from monitor.ingest.traces.conventions.documents import documents_of
+from monitor.ingest.traces.conventions.messages import messages_of
+from monitor.ingest.traces.conventions.values import MAX_VALUES, understood, walk
 from monitor.ingest.traces.event import native_event
-from monitor.ingest.traces.reading.documents import documents_of
-from monitor.ingest.traces.reading.messages import messages_of
-from monitor.ingest.traces.reading.values import MAX_VALUES, understood, walk
 from monitor.ingest.traces.trace import Trace
 from monitor.ingest.traces.turn import Turn
 from monitor.ingest.traces.turns import turns

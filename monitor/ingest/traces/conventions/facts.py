@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from monitor.core.model import Json, TokenUsage
 from monitor.core.trace import LogRecord, Span
-from monitor.ingest.traces.reading.values import first_text, is_redacted, understood, walk
+from monitor.ingest.traces.conventions.values import first_text, is_redacted, understood, walk
 
 _CONVERSATIONS = (
     "session.id", "gen_ai.conversation.id", "langfuse.session.id", "langfuse.trace.session_id",

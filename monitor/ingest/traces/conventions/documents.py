@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from monitor.core.model import Json
-from monitor.ingest.traces.reading.values import MAX_DEPTH, MAX_VALUES, first_text, is_redacted, rescued, understood
+from monitor.ingest.traces.conventions.values import MAX_DEPTH, MAX_VALUES, first_text, is_redacted, rescued, understood
 from monitor.ingest.traces.turn import TurnDocument
 
 _TEXTS = (

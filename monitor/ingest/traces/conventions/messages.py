@@ -15,7 +15,7 @@ from itertools import zip_longest
 from pydantic_core import to_json
 
 from monitor.core.model import Json
-from monitor.ingest.traces.reading.values import MAX_DEPTH, is_cut, understood
+from monitor.ingest.traces.conventions.values import MAX_DEPTH, is_cut, understood
 
 _ROLES = {
     "system": "system", "developer": "system", "systemmessage": "system", "systemmessagechunk": "system",

@@ -9,11 +9,11 @@ from functools import cached_property
 
 from monitor.core.model import Json
 from monitor.core.trace import LogRecord, Span
-from monitor.ingest.traces.reading.documents import completed, documents_of, merged
-from monitor.ingest.traces.reading.facts import usage_of
-from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.messages import ChatMessage, messages_of, text_of
-from monitor.ingest.traces.reading.values import first_text, is_cut, is_redacted, rescued, understood, walk
+from monitor.ingest.traces.conventions.documents import completed, documents_of, merged
+from monitor.ingest.traces.conventions.facts import usage_of
+from monitor.ingest.traces.conventions.kinds import Kind
+from monitor.ingest.traces.conventions.messages import ChatMessage, messages_of, text_of
+from monitor.ingest.traces.conventions.values import first_text, is_cut, is_redacted, rescued, understood, walk
 from monitor.ingest.traces.turn import TurnDocument
 
 _INPUTS = (
