@@ -10,22 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from monitor.core.errors import InvalidMessage
 from monitor.core.model import Json
 from monitor.core.trace import Collected, Span
 from monitor.ingest.dialects.dialect import Context, Dialect
 from monitor.ingest.dialects.spans import (
     collected,
     given,
+    items,
+    json_object,
     json_value,
     nanoseconds,
-    objects,
     records,
     span_id,
     text,
     trace_id,
 )
-from monitor.ingest.parse import JsonObject, kind
+from monitor.ingest.parse import JsonObject
 
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SCOPE = "langfuse-export"
@@ -69,18 +69,14 @@ def _of_trace(record: JsonObject, path: str) -> Iterator[Span]:
     """The spans of a trace that holds its observations."""
     own = record.get("trace")
     trace = _snake(own) if isinstance(own, dict) else record
-    observations = record["observations"]
     spans: list[Span] = []
     root = None
     if trace.get("input") is not None or trace.get("output") is not None:
         root = span_id(f"trace {trace.get('id')}", f"{path}id")
-    for i, item in enumerate(observations if isinstance(observations, list) else ()):
-        where = f"{path}observations[{i}]"
-        if not isinstance(item, dict):
-            raise InvalidMessage(where, f"must be an object, got {kind(item)}")
+    for where, item in items(record["observations"], f"{path}observations"):
         names = _snake(item)
         names.setdefault("trace_id", trace.get("id"))
-        spans.append(_observation(names, trace, f"{where}.", root))
+        spans.append(_observation(names, trace, where, root))
     if root is not None or not spans:
         yield _trace(trace, path, max((span.ended for span in spans), default=0))
     yield from spans
@@ -103,7 +99,7 @@ def _trace(trace: JsonObject, path: str, ended: int) -> Span:
 
 def _observation(record: JsonObject, trace: JsonObject, path: str, root: str | None) -> Span:
     own, parent = record.get("id"), record.get("parent_observation_id")
-    usage = objects(record.get("usage_details")) or objects(record.get("usage"))
+    usage = json_object(record.get("usage_details")) or json_object(record.get("usage"))
     parameters = json_value(record.get("model_parameters"))
     attributes: dict[str, Json] = {
         "langfuse.observation.type": text(record.get("type") or "span").lower(),

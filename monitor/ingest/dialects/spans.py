@@ -31,15 +31,23 @@ def records(event: JsonObject, *lists: str) -> Iterator[tuple[str, JsonObject]]:
     Raises:
         InvalidMessage: an item of the list is no object.
     """
-    name = next((name for name in lists if isinstance(event.get(name), list)), None)
-    if name is None:
-        yield "", event
-        return
-    items = event[name]
-    for i, item in enumerate(items if isinstance(items, list) else ()):
+    for name in lists:
+        if isinstance(event.get(name), list):
+            yield from items(event[name], name)
+            return
+    yield "", event
+
+
+def items(value: Json, path: str) -> Iterator[tuple[str, JsonObject]]:
+    """The objects of a list, each with the path before its fields; none if the value is no list.
+
+    Raises:
+        InvalidMessage: an item is no object.
+    """
+    for i, item in enumerate(value if isinstance(value, list) else ()):
         if not isinstance(item, dict):
-            raise InvalidMessage(f"{name}[{i}]", f"must be an object, got {kind(item)}")
-        yield f"{name}[{i}].", item
+            raise InvalidMessage(f"{path}[{i}]", f"must be an object, got {kind(item)}")
+        yield f"{path}[{i}].", item
 
 
 def trace_id(value: Json, path: str) -> str:
@@ -100,7 +108,8 @@ def json_value(value: Json) -> Json:
     return value
 
 
-def objects(value: Json) -> JsonObject:
+def json_object(value: Json) -> JsonObject:
+    """The object that a value is, or holds as JSON in a text; an empty one if there is none."""
     held = json_value(value)
     return held if isinstance(held, dict) else {}
 
@@ -121,12 +130,7 @@ def nested(event: JsonObject, path: str, children: str, read: Callable[[JsonObje
         below: list[tuple[str, JsonObject]] = []
         for place, record in level:
             yield read(record, place)
-            items = record.get(children)
-            for i, item in enumerate(items if isinstance(items, list) else ()):
-                where = f"{place}{children}[{i}]"
-                if not isinstance(item, dict):
-                    raise InvalidMessage(where, f"must be an object, got {kind(item)}")
-                below.append((f"{where}.", item))
+            below += items(record.get(children), f"{place}{children}")
         if not below:
             return
         level = below
