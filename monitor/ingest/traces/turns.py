@@ -21,14 +21,14 @@ from monitor.ingest.traces.turn import NoTurn, Turn, TurnDocument
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def turns(traces: Sequence[Trace]) -> list[Turn | NoTurn]:
+def turns(traces: Sequence[Trace], *, around: Sequence[Trace] = ()) -> list[Turn | NoTurn]:
     """The turn of each trace, or why it has none, in the order of `traces`.
 
     Pure: the same spans in any order, repeated or not, give the same turns. Several traces are read together, since
-    one may only repeat the model call of another.
+    one may only repeat the model call of another: of another of `traces`, or of those `around`, which get no turn here.
     """
     read = [Steps(trace) for trace in traces]
-    originals = duplicates(read)
+    originals = duplicates([*read, *map(Steps, around)])
     return [_turn(steps, originals.get(steps.trace.trace_id)) for steps in read]
 
 
