@@ -82,7 +82,7 @@ def _keys(step: Step) -> Iterator[str]:
         yield f"id {response}"
     if step.text:
         yield f"text {squeezed(step.text)}"
-    elif asked := last_of(step.said, "user"):
+    elif asked := last_of(step.input_messages, "user"):
         yield f"asked {squeezed(asked.text)}"
     elif usage := usage_of(step.span):
         yield f"tokens {step.model} {usage.input} {usage.output}"

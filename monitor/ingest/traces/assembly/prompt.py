@@ -52,13 +52,13 @@ def _blocks(steps: Steps) -> Iterator[str]:
     named = [v for name, v in final.span.attributes.items() if name.startswith("gen_ai.prompt.variable.")]
     named += variables.values() if isinstance(variables, dict) else ()
     yield from (value for value in named if isinstance(value, str))
-    tools = [message.text for message in results_of_turn(final.said)]
+    tools = [message.text for message in results_of_turn(final.input_messages)]
     for step in steps.topmost(Kind.TOOL):
         tools += [message.text for message in messages_of(understood(step.output), "tool")]
     yield from tools
     if len(tools) > 1:
         yield "\n\n".join(dict.fromkeys(tools))
-    for message in final.said:
+    for message in final.input_messages:
         if message.role in {"system", "user"}:
             heading = list(HEADING.finditer(message.text))
             if heading:

@@ -61,7 +61,7 @@ def _asked(step: Step, heard: str) -> str | None:
     """What a chain was asked: in what it was given, or by the last message of the user to it."""
     if step.input is not None:
         return asked_in(step.input, heard)
-    spoken = last_of(step.said, "user")
+    spoken = last_of(step.input_messages, "user")
     return None if spoken is None else asked_in(spoken.text, heard)
 
 
@@ -153,7 +153,7 @@ def _heard(steps: Steps) -> str | None:
     final = [steps.final] if steps.final else []
     calls = sorted(steps.of(Kind.MODEL), key=lambda s: (s.span.ended, s.span.span_id), reverse=True)
     for step in [*final, *calls]:
-        spoken = last_of(step.said, "user")
+        spoken = last_of(step.input_messages, "user")
         if spoken is not None and is_plain_text(spoken.text):
             return spoken.text
     return None

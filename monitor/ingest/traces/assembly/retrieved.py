@@ -97,7 +97,8 @@ def _from_tools(steps: Steps) -> list[TurnDocument]:
 
 
 def _from_messages(steps: Steps) -> list[TurnDocument]:
-    results = [m for m in results_of_turn(steps.final.said if steps.final else ()) if not _HANDOFF.match(m.name)]
+    given = steps.final.input_messages if steps.final else ()
+    results = [m for m in results_of_turn(given) if not _HANDOFF.match(m.name)]
     return merged(_of_result(m.text if m.raw is None else m.raw, steps) for m in results)
 
 
@@ -106,8 +107,8 @@ def _repeated_in_prompt(steps: Steps) -> list[TurnDocument]:
 
     It is what a step before the call gave back, or what any step was given as context.
     """
-    said = steps.final.said if steps.final else ()
-    prompt, asked = squeezed(" ".join(m.text for m in said)), {m.text for m in said if m.role == "user"}
+    given = steps.final.input_messages if steps.final else ()
+    prompt, asked = squeezed(" ".join(m.text for m in given)), {m.text for m in given if m.role == "user"}
     around = {step.span.span_id for step in steps.around}
     for step in steps.of(Kind.CHAIN):
         outputs = [] if step.span.span_id in around else [("", understood(step.output))]

@@ -60,7 +60,7 @@ class Steps:
         within = self.below(checks) if checks else set()
         models = [step for step in self.of(Kind.MODEL) if not step.is_empty]
         speaking = [step for step in models if step.span.span_id not in within] or models
-        telling = [step for step in speaking if step.replied or step.failed]
+        telling = [step for step in speaking if step.output_messages or step.failed]
         return telling or speaking
 
     @cached_property
