@@ -14,6 +14,7 @@ from sqlalchemy import Connection, create_engine, text
 import monitor.store.tables.alerts  # these register their tables in the metadata
 import monitor.store.tables.audit
 import monitor.store.tables.collect
+import monitor.store.tables.ledger
 import monitor.store.tables.privacy
 import monitor.store.tables.reference
 import monitor.store.tables.review

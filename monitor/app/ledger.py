@@ -7,7 +7,7 @@ from typing import Any
 
 from monitor.core.message import Skip
 from monitor.store.ledger.ledger import LedgerRow, Recount
-from monitor.store.tables.interactions import LEDGER
+from monitor.store.tables.ledger import LEDGER
 
 _LOST = {
     Skip.EXPIRED: "were deleted by the broker's retention before they were read",

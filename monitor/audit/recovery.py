@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from monitor.audit.canonical import canonical
-from monitor.audit.note import NotProved, Signer, signed_text
+from monitor.audit.key import Signer
+from monitor.audit.note import NotProved, signed_text
 from monitor.audit.record import portable
 from monitor.core.model import Json
 

@@ -2,6 +2,11 @@
 
 It begins with the docstring of the package and with what the parts import from Python. Each part follows as a section
 headed by its docstring, after all those of which it uses something.
+
+The parts import nothing but Python and each other. What they prove, they prove with code of their own, which repeats
+`merkle.py`, `note.py`, `canonical.py` and `commitment.py` on purpose: a mistake in the program that makes exports must
+not hide in the check of them. The program takes from the parts only what both must do alike: the names in an export,
+its page, and the form of time stamps.
 """
 
 from __future__ import annotations

@@ -49,11 +49,9 @@ def decode(
     from monitor.core.settings.load import load_settings
     from monitor.ingest.mapping import event_map
 
-    settings = load_settings()
-    read_by = event_map(places or ())
-    chosen = dialect or (None if read_by else settings.ingest.dialect)
-    app = app_name or settings.ingest.app
-    reading = decode_files(files, dialect=chosen, app=app, event_map=read_by, now=utc_now)
+    reading = decode_files(
+        files, load_settings(), dialect=dialect, app=app_name, event_map=event_map(places or ()), now=utc_now
+    )
     if as_json:
         for event in reading.events:
             sys.stdout.write(json.dumps(event, ensure_ascii=False) + "\n")
@@ -109,7 +107,8 @@ def _print_rest(reading: Reading) -> None:
     err = Console(stderr=True, highlight=False, soft_wrap=True)
     unscored = sum(1 for event in reading.events if event.get("unscored"))
     summary = plural(len(reading.events), "interaction")
-    err.print(summary + (f", {unscored} of them without scores" if unscored else ""))
+    summary += f", {unscored} of them without scores" if unscored else ""
+    err.print(summary + (f", and feedback on {plural(reading.feedback, 'answer')}" if reading.feedback else ""))
     if len(reading.without_turn) <= _SHOWN_PROBLEMS:
         for none in reading.without_turn:
             err.print(f"  trace {none.trace_id}: no interaction, {none.because}", style="dim", markup=False)
@@ -120,5 +119,7 @@ def _print_rest(reading: Reading) -> None:
         err.print(f"  rejected {readable(line)}", style="yellow", markup=False)
     if (more := len(reading.rejected) - _SHOWN_PROBLEMS) > 0:
         err.print(f"  and {more} more rejected", style="yellow")
-    if not reading.events and not reading.without_turn and not reading.rejected:
+    if reading.wrong_parts:
+        err.print(f"  left out as wrong: {reading.wrong_parts} of the spans and log records", style="yellow")
+    if not (reading.events or reading.feedback or reading.without_turn or reading.rejected):
         err.print("the files hold no event and no span")

@@ -6,29 +6,23 @@ each after its length in four bytes, big-endian, as protobuf.
 
 from __future__ import annotations
 
-import gzip
+import re
 import sys
-import zlib
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from io import BytesIO
+from io import BufferedIOBase, BytesIO
 from pathlib import Path
 from typing import IO
 
-from monitor.core.errors import WrongSettings
+from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.message import Message, Position
+from monitor.ingest.compression import DAMAGED, HEAD_BYTES, decompressed
 from monitor.ingest.records import TABLE, Form, form_of, records
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
 MOST_BYTES = 512 * 2**20  # of a file, decompressed
-_GZIP_MAGIC = b"\x1f\x8b"
-_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _LENGTH_BYTES = 4
 _JSON_STARTS = (b"{", b"[", b'"')
+_NEVER_JSON = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _STDIN = Path("-")
 
 
@@ -41,9 +35,13 @@ def messages_of_file(path: Path, *, now: Callable[[], datetime]) -> Iterator[Mes
     """
     form = form_of(path)
     headers = TABLE if form is Form.TABLE else ()
-    for number, value in _pieces(_content(path), form):
-        position = Position(topic=str(path), partition=0, offset=number)
-        yield Message(value=value, position=position, received_at=now(), size=len(value), headers=headers)
+    content = _content(path)
+    try:
+        for number, value in _pieces(content, form):
+            position = Position(topic=str(path), partition=0, offset=number)
+            yield Message(value=value, position=position, received_at=now(), size=len(value), headers=headers)
+    except Fatal as error:
+        raise Fatal(f"{path}: {error}") from None
 
 
 def _pieces(content: bytes, form: Form) -> Iterator[tuple[int, bytes]]:
@@ -51,59 +49,60 @@ def _pieces(content: bytes, form: Form) -> Iterator[tuple[int, bytes]]:
     start = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if not start:
         return
-    if form is Form.JSON and (start not in _JSON_STARTS or _is_prefixed(content)):
-        yield from enumerate(_prefixed(content) if _is_prefixed(content) else [content], start=1)
-        return
+    if form is Form.JSON:
+        bodies = _prefixed(content)
+        if bodies is None and (start not in _JSON_STARTS or _is_protobuf(content)):
+            bodies = [slice(None)]
+        if bodies is not None:
+            yield from enumerate((content[body] for body in bodies), start=1)
+            return
     pieces = (piece for piece in records(BytesIO(content), form, MOST_BYTES) if piece is not None)
     for number, (value, _) in enumerate(pieces, start=1):
         if value.strip():
             yield number, value
 
 
-def _is_prefixed(content: bytes) -> bool:
-    """Whether lengths lead from the start exactly to the end."""
-    place = 0
-    while place < len(content):
-        length = int.from_bytes(content[place : place + _LENGTH_BYTES], "big")
-        place += _LENGTH_BYTES + length
-        if not length:
-            return False
-    return place == len(content)
+def _is_protobuf(content: bytes) -> bool:
+    """Whether a line feed and what looks like JSON's first sign are the tag and the length of a list of spans."""
+    return content.startswith(b"\n") and _NEVER_JSON.search(content, 0, 128) is not None
 
 
-def _prefixed(content: bytes) -> Iterator[bytes]:
-    place = 0
-    while place < len(content):
-        begin = place + _LENGTH_BYTES
-        place = begin + int.from_bytes(content[place:begin], "big")
-        yield content[begin:place]
+def _prefixed(content: bytes) -> list[slice] | None:
+    """Where the bodies stand that follow their lengths; None if the lengths do not lead exactly to the end."""
+    bodies: list[slice] = []
+    end = 0
+    while end < len(content):
+        begin = end + _LENGTH_BYTES
+        end = begin + int.from_bytes(content[end:begin], "big")
+        if end == begin:
+            return None
+        bodies.append(slice(begin, end))
+    return bodies if end == len(content) else None
 
 
 def _content(path: Path) -> bytes:
     try:
         if path == _STDIN:
-            return _decompressed(sys.stdin.buffer, path)
+            return _plain(sys.stdin.buffer, path)
         with path.open("rb") as file:
-            return _decompressed(file, path)
+            return _plain(file, path)
     except EOFError:
         raise WrongSettings(f"{path}: the compressed file is truncated") from None
-    except (OSError, ValueError, zlib.error, zstd.ZstdError) as error:
+    except (ValueError, *DAMAGED) as error:  # ValueError: a name with U+0000
         raise WrongSettings(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _decompressed(file: IO[bytes], path: Path) -> bytes:
+def _plain(file: IO[bytes], path: Path) -> bytes:
     content = _limited(file, path)
     # opened again over the bytes: standard input cannot be read twice
-    if content.startswith(_GZIP_MAGIC):
-        with gzip.GzipFile(fileobj=BytesIO(content)) as plain:
-            return _limited(plain, path)
-    if content.startswith(_ZSTD_MAGIC):
-        with zstd.ZstdFile(BytesIO(content), "rb") as plain:
-            return _limited(plain, path)
-    return content
+    plain = decompressed(BytesIO(content), content[:HEAD_BYTES], path.suffix)
+    if plain is None:
+        return content
+    with plain:
+        return _limited(plain, path)
 
 
-def _limited(file: IO[bytes] | gzip.GzipFile | zstd.ZstdFile, path: Path) -> bytes:
+def _limited(file: IO[bytes] | BufferedIOBase, path: Path) -> bytes:
     content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise WrongSettings(f"{path}: holds more than {MOST_BYTES // 2**20} MiB; split it, or use `monitor replay`")

@@ -58,6 +58,7 @@ class Decoder:
         self._event_map = event_map
         self._dialects = dialects()
         self._dialect = None if dialect == AUTO else _named(dialect, self._dialects)
+        self._envelopes = tuple(d for d in self._dialects if d.envelope)
         self._data_dialects = tuple(d for d in self._dialects if not d.envelope)
         self._app = app
         self._environment = environment
@@ -89,7 +90,7 @@ class Decoder:
         dialect = self._dialect or _announced(message.headers, self._dialects)
         if dialect is None and message.headers == TABLE:
             return (self._event_map or _AS_NAMED).read(event, context)
-        if self._event_map is not None and dialect is None and "specversion" not in event:
+        if self._event_map is not None and dialect is None and not any(_has_signs(d, event) for d in self._envelopes):
             return self._event_map.read(event, context)
         return (dialect or _recognised(event, self._dialects)).read(event, context)
 
@@ -195,10 +196,14 @@ def _announced(headers: Headers, dialects: Sequence[Dialect]) -> Dialect | None:
 def _recognised(event: JsonObject, dialects: Sequence[Dialect]) -> Dialect:
     """The first dialect whose signs are all present, or else the first with some: it can say what is missing."""
     for dialect in dialects:
-        if any(signs and signs <= event.keys() for signs in (dialect.signs, *dialect.also)):
+        if _has_signs(dialect, event):
             return dialect
     for dialect in dialects:
         if not dialect.signs.isdisjoint(event):
             return dialect
     signs = "; ".join(f"{d.name}: {', '.join(sorted(d.signs))}" for d in dialects if d.signs)
     raise InvalidMessage("$", f"is an event of no known dialect ({signs})")
+
+
+def _has_signs(dialect: Dialect, event: JsonObject) -> bool:
+    return any(signs and signs <= event.keys() for signs in (dialect.signs, *dialect.also))

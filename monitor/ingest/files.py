@@ -6,14 +6,12 @@ table. Memory stays within a few chunks and one message, however long a line is.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import io
 import os
 import select
 import stat
 import sys
-import zlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -26,20 +24,11 @@ from typing_extensions import override
 from monitor.core.errors import Fatal, Fenced, WrongSettings
 from monitor.core.message import Message, Offset, Position, Progress, ReadFile
 from monitor.core.ports import Source
+from monitor.ingest.compression import DAMAGED, HEAD_BYTES, decompressed
 from monitor.ingest.lines import Chunks
 from monitor.ingest.records import TABLE, Form, form_of, records
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
 STDIN = Path("-")
-
-_GZIP_MAGIC = b"\x1f\x8b"
-_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_ZSTD_SKIPPABLE_MAGIC = b"\x2a\x4d\x18"  # after a byte 0x50 to 0x5f; pzstd starts its files with such a frame
-_COMPRESSED_SUFFIXES = frozenset({".gz", ".zst"})
 
 
 class FileSource(Source):
@@ -182,7 +171,7 @@ class FileSource(Source):
                     raise Fatal(f"{name}: {error}; {number:,} rows were read") from None
                 except EOFError:
                     raise Fatal(f"{name}: the compressed file is truncated; {number:,} whole lines were read") from None
-                except (OSError, zlib.error, zstd.ZstdError) as error:  # gzip.BadGzipFile is an OSError
+                except DAMAGED as error:
                     raise Fatal(f"{name}: cannot be read after line {number:,}: {error}") from None
 
     def _opened(self, path: Path) -> Chunks:
@@ -196,14 +185,9 @@ class FileSource(Source):
             self._live = not stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
         self._descriptor = None
         counted = _Counted(raw, self._counter)
-        start = counted.peek(len(_ZSTD_MAGIC))
-        if start.startswith(_GZIP_MAGIC):
-            return self._open.enter_context(gzip.GzipFile(fileobj=cast("IO[bytes]", counted)))
-        if start == _ZSTD_MAGIC or start[1:] == _ZSTD_SKIPPABLE_MAGIC:
-            return self._open.enter_context(zstd.ZstdFile(cast("IO[bytes]", counted), "rb"))
-        # The rest of a compressed file that lost nearly all its bytes must not pass for an empty plain file.
-        if len(start) < len(_ZSTD_MAGIC) and path.suffix in _COMPRESSED_SUFFIXES:
-            raise EOFError
+        plain = decompressed(cast("IO[bytes]", counted), counted.peek(HEAD_BYTES), path.suffix)
+        if plain is not None:
+            return self._open.enter_context(plain)
         if self._live:
             with suppress(OSError):  # a test's standard input has no descriptor
                 self._descriptor = raw.fileno()

@@ -20,6 +20,7 @@ from typing_extensions import override
 from monitor.core.errors import Fatal, Fenced, WrongSettings
 from monitor.core.message import Message, Offset, Position, Progress
 from monitor.core.ports import Source
+from monitor.ingest.compression import is_compressed
 from monitor.ingest.file_offsets import FileOffsets
 from monitor.ingest.progress import FileProgress
 
@@ -265,7 +266,7 @@ def _checked(path: Path) -> Path:
 
 
 def _refuse_compressed(name: str, head: bytes) -> None:
-    if head.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):  # gzip, zstd
+    if is_compressed(head):
         raise WrongSettings(f"{name}: is compressed and cannot be followed; give it to `monitor replay`")
 
 

@@ -79,13 +79,14 @@ class EventMap:
             return native.read(mapped, context)
         except InvalidMessage as error:
             field = re.split(r"[.\[]", error.path)[0]
-            if context.headers == TABLE and field not in event and field not in self._places:
+            place = self._places.get(error.path) or self._places.get(field)  # `usage.input`, or `supporting_documents`
+            if place is not None:
+                raise InvalidMessage(place, f"{error.problem} (mapped to {error.path})") from None
+            if context.headers == TABLE and field not in event:
                 columns = ", ".join(readable(name)[:_COLUMN_CHARS] for name in list(event)[:_COLUMNS])
                 hint = f"the columns are {columns}; name the one: --map {field}=COLUMN"
                 raise InvalidMessage(error.path, f"{error.problem}; {hint}") from None
-            if (place := self._places.get(field)) is None:
-                raise
-            raise InvalidMessage(place, f"{error.problem} (mapped to {error.path})") from None
+            raise
 
     def _native(self, event: JsonObject) -> JsonObject:
         mapped: JsonObject = {}

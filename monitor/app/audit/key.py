@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from monitor.audit.note import Signer
+from monitor.audit.key import Signer
 from monitor.core.errors import WrongSettings
 from monitor.core.files import create
 

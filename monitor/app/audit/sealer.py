@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from monitor.audit.note import Signer
+from monitor.audit.key import Signer
 from monitor.audit.recovery import Recovery
 from monitor.core.errors import MonitorError, WrongSettings
 from monitor.store.audit.recovery import History, WitnessNotes

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from monitor.app.audit.sealer import Sealer
     from monitor.app.audit.stamper import Authority, CheckedStamps, ShownStamp, Stamper
-    from monitor.audit.note import Signer
+    from monitor.audit.key import Signer
     from monitor.core.settings.load import Settings
     from monitor.store.audit.recovery import History
 

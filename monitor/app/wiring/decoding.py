@@ -26,28 +26,44 @@ def topic_decoder(
 
     `tag_key` gives the key of the digests of redacted tags, and is called when the first is made.
     """
-    ingest = settings.ingest
 
-    def decoder(topic: TopicSettings) -> Decoder:
-        places = event_map or (EventMap(topic.map) if topic.map and dialect is None else None)
-        return Decoder(
-            dialect=dialect or (AUTO if places else topic.dialect or ingest.dialect),
-            event_map=places,
-            app=app or topic.app or ingest.app,
-            environment=topic.environment or ingest.environment,
-            max_message_bytes=ingest.max_message_bytes,
-            max_text_chars=ingest.max_text_chars,
-            max_documents=ingest.max_documents,
-        )
+    def of(topic: TopicSettings | None) -> Decoder:
+        return decoder(settings, topic, app=app, dialect=dialect, event_map=event_map)
 
-    by_topic = {name: decoder(topic) for name, topic in settings.kafka.by_topic.items()}
+    by_topic = {name: of(topic) for name, topic in settings.kafka.by_topic.items()}
     apps = {name: topic.app for name, topic in settings.kafka.by_topic.items() if topic.app is not None}
     return TopicDecoder(
-        decoder(TopicSettings()),
+        of(None),
         by_topic,
         redactor_of(settings.redaction, tag_key),
         apps={**apps, "": app} if app else apps,
         prices=prices_of(settings),
+    )
+
+
+def decoder(
+    settings: Settings,
+    topic: TopicSettings | None = None,
+    *,
+    app: str | None,
+    dialect: str | None,
+    event_map: EventMap | None = None,
+) -> Decoder:
+    """Decodes by the settings of a topic, or of what comes from no topic; the rest as in `topic_decoder`.
+
+    Raises:
+        WrongSettings: there is no such dialect, or one is given beside a mapping.
+    """
+    ingest, topic = settings.ingest, topic or TopicSettings()
+    places = event_map or (EventMap(topic.map) if topic.map and dialect is None else None)
+    return Decoder(
+        dialect=dialect or (AUTO if places else topic.dialect or ingest.dialect),
+        event_map=places,
+        app=app or topic.app or ingest.app,
+        environment=topic.environment or ingest.environment,
+        max_message_bytes=ingest.max_message_bytes,
+        max_text_chars=ingest.max_text_chars,
+        max_documents=ingest.max_documents,
     )
 
 

@@ -19,7 +19,7 @@ from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
     from monitor.audit.export import ExportAbout, ExportedRecord
-    from monitor.store.audit.proofs import TrailSnapshot
+    from monitor.store.audit.snapshot import TrailSnapshot
 
 _Disclose = Annotated[
     bool, typer.Option("--disclose", help="Include texts and the keys that prove them; the trail records that you did.")

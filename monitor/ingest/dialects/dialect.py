@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeAlias, TypeVar
@@ -123,6 +124,12 @@ def identifier(value: str | int, *path: str | int) -> str:
 def optional_identifier(value: str | int | None, *path: str | int) -> str | None:
     """As `identifier`, but None for null and an empty string."""
     return None if value is None or value == "" else identifier(value, *path)
+
+
+def hashed_id(event: JsonObject, fields: Iterable[str]) -> str:
+    """The id of an event that has none: `sha256:` and the hash of those of its `fields` that are not null."""
+    identity = {name: event[name] for name in fields if event.get(name) is not None}
+    return content_id(json.dumps(identity, ensure_ascii=False, sort_keys=True, separators=(",", ":")), digits=64)
 
 
 def bounded(text: str, limit: int, *path: str | int) -> str:

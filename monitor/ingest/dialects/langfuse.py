@@ -73,7 +73,7 @@ def _of_trace(record: JsonObject, path: str) -> Iterator[Span]:
     root = None
     if trace.get("input") is not None or trace.get("output") is not None:
         root = span_id(f"trace {trace.get('id')}", f"{path}id")
-    for where, item in items(record["observations"], f"{path}observations"):
+    for where, item in items(record, "observations", path):
         names = _snake(item)
         names.setdefault("trace_id", trace.get("id"))
         spans.append(_observation(names, trace, where, root))

@@ -5,7 +5,6 @@ Samples of several turns are read by `ragas_turns`. Field names after ragas `dat
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 from pydantic import Field
@@ -22,6 +21,7 @@ from monitor.ingest.dialects.dialect import (
     bounded,
     check_count,
     content_id,
+    hashed_id,
     identifier,
     timed,
     validated,
@@ -55,7 +55,7 @@ def read(event: JsonObject, context: Context) -> Interaction | Collected:
     limit = context.max_text_chars
     occurred_at, marks = timed(None, context)
     return Interaction(
-        id=context.id if context.id is not None else _sample_id(event),
+        id=context.id if context.id is not None else hashed_id(event, _IDENTITY),
         app=context.app,
         environment=context.environment,
         occurred_at=occurred_at,
@@ -83,8 +83,3 @@ def _documents(sample: _RagasSample, limit: int) -> tuple[Document, ...]:
         raise InvalidMessage("retrieved_context_ids", f"has {len(ids):,} items for {len(texts):,} retrieved_contexts")
     names = [identifier(key, "retrieved_context_ids", i) for i, key in enumerate(ids)]
     return tuple([Document(id=name, text=text) for name, text in zip(names, texts, strict=True)])
-
-
-def _sample_id(event: JsonObject) -> str:
-    identity = {name: event[name] for name in _IDENTITY if event.get(name) is not None}
-    return content_id(json.dumps(identity, ensure_ascii=False, sort_keys=True, separators=(",", ":")), digits=64)

@@ -15,7 +15,7 @@ from pydantic import Field
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Json, Unscored
 from monitor.core.trace import Collected
-from monitor.ingest.dialects.dialect import Context, Event, bounded, content_id, validated
+from monitor.ingest.dialects.dialect import Context, Event, bounded, hashed_id, validated
 from monitor.ingest.dialects.documents import documents
 from monitor.ingest.parse import JsonObject, path_of, shown
 
@@ -58,7 +58,7 @@ def read(event: JsonObject, context: Context) -> Collected:
     turns = [turn for turn in _turns(sample) if turn.questions and turn.answer]
     if not turns:
         raise InvalidMessage("user_input", "holds no question with an answer: no message of type ai after one of human")
-    key = context.id or _sample_id(event)
+    key = context.id or hashed_id(event, _IDENTITY)
     events = [_native(turn, number, key, context) for number, turn in enumerate(turns, 1)]
     events[-1]["reference_answer"] = sample.reference
     return Collected(
@@ -107,8 +107,3 @@ def _native(turn: _Turn, number: int, key: str, context: Context) -> JsonObject:
 
 def _given(event: JsonObject) -> JsonObject:
     return {name: value for name, value in event.items() if value is not None}
-
-
-def _sample_id(event: JsonObject) -> str:
-    identity = {name: event[name] for name in _IDENTITY if event.get(name) is not None}
-    return content_id(json.dumps(identity, ensure_ascii=False, sort_keys=True, separators=(",", ":")), digits=64)

@@ -31,23 +31,24 @@ def records(event: JsonObject, *lists: str) -> Iterator[tuple[str, JsonObject]]:
     Raises:
         InvalidMessage: an item of the list is no object.
     """
-    for name in lists:
-        if isinstance(event.get(name), list):
-            yield from items(event[name], name)
-            return
-    yield "", event
+    name = next((name for name in lists if isinstance(event.get(name), list)), None)
+    if name is None:
+        yield "", event
+        return
+    yield from items(event, name)
 
 
-def items(value: Json, path: str) -> Iterator[tuple[str, JsonObject]]:
-    """The objects of a list, each with the path before its fields; none if the value is no list.
+def items(record: JsonObject, name: str, path: str = "") -> Iterator[tuple[str, JsonObject]]:
+    """The objects of the list `name` in a record, with their paths; none if there is no list. Paths end as `runs[0].`.
 
     Raises:
-        InvalidMessage: an item is no object.
+        InvalidMessage: an item of the list is no object.
     """
-    for i, item in enumerate(value if isinstance(value, list) else ()):
+    listed = record.get(name)
+    for i, item in enumerate(listed if isinstance(listed, list) else ()):
         if not isinstance(item, dict):
-            raise InvalidMessage(f"{path}[{i}]", f"must be an object, got {kind(item)}")
-        yield f"{path}[{i}].", item
+            raise InvalidMessage(f"{path}{name}[{i}]", f"must be an object, got {kind(item)}")
+        yield f"{path}{name}[{i}].", item
 
 
 def trace_id(value: Json, path: str) -> str:
@@ -130,7 +131,7 @@ def nested(event: JsonObject, path: str, children: str, read: Callable[[JsonObje
         below: list[tuple[str, JsonObject]] = []
         for place, record in level:
             yield read(record, place)
-            below += items(record.get(children), f"{place}{children}")
+            below += items(record, children, place)
         if not below:
             return
         level = below

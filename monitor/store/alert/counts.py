@@ -1,8 +1,5 @@
 """Counts over spans of time from the rollups: a rule reads a bounded number of rows, however many answers there are.
 
-A span is read by whole hours. Each of its ends is read by minutes: those inside the span are added, or the rest of the
-hour is taken away, whichever are fewer. Ends that spans have in common are read once.
-
 Verdicts count as the profile first gave them. The judge speaks minutes to a day later, mostly of flagged answers: with
 its words in, the past would always look better than the present. A rate of a reason has no such correction.
 """
@@ -10,9 +7,7 @@ its words in, the past would always look better than the present. A rate of a re
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -37,26 +32,18 @@ from sqlalchemy import (
 
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import HourSums
-from monitor.alert.window import HOUR, Count, Counts, Span
+from monitor.alert.window import Count, Counts, Span
 from monitor.core.figures.latency import LATENCY_BINS
 from monitor.core.model import Verdict
+from monitor.store.alert.span_pieces import Piece, cut
 from monitor.store.database import bounded
-from monitor.store.tables.interactions import unscored_minute, verdict_minute
-from monitor.store.tables.signals import ingest_minute, verdict_hour
+from monitor.store.tables.interactions import unscored_minute
+from monitor.store.tables.signals import ingest_minute, time_of, verdict_hour
 from monitor.store.tables.usage import LATENCY, PARTS
 
 # The planner cannot see how short the spans are and overestimates the costs: compiling would take longer than the read.
-_QUANTITIES = {"input": "input_tokens", "output": "output_tokens", "total": "tokens"}
 _PLANNING = text("SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL enable_seqscan = off")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Piece:
-    """The rows of one table from `start` on, before `end`."""
-
-    start: datetime
-    end: datetime
-    table: Table
+_TOKENS = {"input": "input_tokens", "output": "output_tokens", "total": "tokens"}  # columns by the name of the signal
 
 
 class SpanCounts:
@@ -77,7 +64,7 @@ class SpanCounts:
         Raises:
             ValueError: the signal is momentary and has no counts over a span.
         """
-        pieces, shares = zip(*_pieces(signal, spans).items(), strict=True)
+        pieces, shares = zip(*cut(signal, spans).items(), strict=True)
         query = _query(signal, selector, by, pieces)
         sums: dict[tuple[str, ...], list[list[float]]] = {} if by else {(): _zeros(spans, signal)}
         with bounded(self._engine) as connection:
@@ -123,16 +110,7 @@ def _hour_sums(signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequ
     """Rows of hours, Σn, Σk, Σk², Σkn, Σn² and the labels of `by`, where something was counted."""
     if signal.is_momentary:
         raise ValueError(f"{signal} is momentary: it has no counts over a span")
-    counted = union_all(
-        *(
-            select(
-                hour.label("hour"), total.label("total"), added.label("added"), *(table.c[label] for label in by)
-            ).where(_time(table) >= span.start, _time(table) < span.end, *_chosen(table, selector))
-            for table in _tables(signal)
-            for hour in (_time(table) if table is verdict_hour else func.date_trunc("hour", _time(table), "UTC"),)
-            for total, added, _ in (_values(table, signal),)
-        )
-    ).subquery()
+    counted = union_all(*(_by_hour(table, signal, selector, by, span) for table in _tables(signal))).subquery()
     by_columns = [counted.c[label] for label in by]
     n, k = (cast(func.sum(value), Double) for value in (counted.c.total, counted.c.added))
     hours = (
@@ -145,6 +123,17 @@ def _hour_sums(signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequ
     return select(*columns).group_by(*labels).having(func.count() > 0).order_by(*labels)
 
 
+def _by_hour(
+    table: Table, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span
+) -> Select[Any]:
+    """Each row of the span with its hour, total, sum and the labels of `by`."""
+    at = time_of(table)
+    hour = at if table is verdict_hour else func.date_trunc("hour", at, "UTC")
+    total, added, _ = _values(table, signal)
+    columns = (hour.label("hour"), total.label("total"), added.label("added"), *(table.c[label] for label in by))
+    return select(*columns).where(at >= span.start, at < span.end, *_chosen(table, selector))
+
+
 def _tables(signal: Signal) -> tuple[Table, ...]:
     """The tables that count a signal by the hour, or by the minute where there is none by the hour."""
     if signal.kind is SignalKind.DEAD_LETTERS:
@@ -154,10 +143,6 @@ def _tables(signal: Signal) -> tuple[Table, ...]:
 
 def _chosen(table: Table, selector: Mapping[str, tuple[str, ...]]) -> list[ColumnElement[bool]]:
     return [table.c[label].in_(values) for label, values in selector.items() if values]
-
-
-def _time(table: Table) -> ColumnElement[Any]:
-    return table.c.hour if table is verdict_hour else table.c.minute
 
 
 def _zeros(spans: Sequence[Span], signal: Signal) -> list[list[float]]:
@@ -174,9 +159,9 @@ def _count(sums: Sequence[float]) -> Count:
 
 
 def _query(
-    signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], pieces: Sequence[_Piece]
+    signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], pieces: Sequence[Piece]
 ) -> Select[Any]:
-    """Rows of the piece's number, total, sum, squares and the labels of `by`, where something was counted."""
+    """Rows of the piece's number, total, sum, squares, bins and the labels of `by`, where something was counted."""
     numbered = defaultdict(list)
     for number, piece in enumerate(pieces):
         numbered[piece.table].append((number, piece))
@@ -189,7 +174,7 @@ def _query(
 
 def _part(
     table: Table,
-    pieces: Sequence[tuple[int, _Piece]],
+    pieces: Sequence[tuple[int, Piece]],
     signal: Signal,
     selector: Mapping[str, tuple[str, ...]],
     by: Sequence[str],
@@ -205,7 +190,7 @@ def _part(
         .table_valued("number", "start", "end", name="piece")
         .render_derived()
     )
-    at = _time(table)
+    at = time_of(table)
     labels = [table.c[label] for label in by]
     names = ("total", "added", "squares")
     sums = [func.sum(value).label(name) for name, value in zip(names, _values(table, signal), strict=True)]
@@ -224,15 +209,15 @@ def _values(table: Table, signal: Signal) -> tuple[ColumnElement[Any], ColumnEle
     c = table.c
     if signal.kind is SignalKind.DEAD_LETTERS:
         return c.received, c.dead, c.dead
-    if table is unscored_minute or signal.kind in (SignalKind.NO_DATA, SignalKind.UNSCORED):
-        return (c.turns, c.turns, c.turns) if table is unscored_minute else (c.total, literal(0), literal(0))
+    if table is unscored_minute:
+        return c.turns, c.turns, c.turns
     if signal.kind is SignalKind.MEAN:
         total, added = c[f"{signal.name}_count"], c[f"{signal.name}_sum"]
         if table is verdict_hour:
             return total, added, c[f"{signal.name}_squares"]
         return total, added, func.bin_squares(c[f"{signal.name}_bins"], total, added)
     if signal.is_amount:
-        name = _QUANTITIES.get(signal.name, signal.kind.value)
+        name = _TOKENS.get(signal.name, signal.kind.value)
         part = PARTS.get(name, 1)
         return c[f"{name}_count"], c[f"{name}_sum"] / part, c[f"{name}_squares"] / part**2
     matching = _matching(table, signal)
@@ -240,7 +225,9 @@ def _values(table: Table, signal: Signal) -> tuple[ColumnElement[Any], ColumnEle
 
 
 def _matching(table: Table, signal: Signal) -> ColumnElement[Any]:
-    """The answers that a rate counts."""
+    """The answers that a rate counts: none where only the total of the answers is wanted."""
+    if signal.kind in (SignalKind.NO_DATA, SignalKind.UNSCORED):
+        return literal(0)
     c = table.c
     match signal.name:
         case "negative":
@@ -251,48 +238,3 @@ def _matching(table: Table, signal: Signal) -> ColumnElement[Any]:
             return c.grounded + c.heard
         case _:
             return c[signal.shown_by or signal.name]
-
-
-def _pieces(signal: Signal, spans: Sequence[Span]) -> Mapping[_Piece, Sequence[tuple[int, int]]]:
-    """The pieces to read, each with the spans, by number, to which it counts and with which sign."""
-    if signal.is_momentary:
-        raise ValueError(f"{signal} is momentary: it has no counts over a span")
-    found: defaultdict[_Piece, list[tuple[int, int]]] = defaultdict(list)
-    for number, span in enumerate(spans):
-        if signal.kind is SignalKind.DEAD_LETTERS:
-            found[_Piece(start=span.start, end=span.end, table=ingest_minute)].append((number, 1))
-            continue
-        if signal.kind is SignalKind.UNSCORED:
-            found[_Piece(start=span.start, end=span.end, table=unscored_minute)].append((number, 1))
-        for piece, sign in _cut(span.start.astimezone(UTC), span.end.astimezone(UTC), signal):
-            found[piece].append((number, sign))
-    return found
-
-
-def _cut(start: datetime, end: datetime, signal: Signal) -> Iterator[tuple[_Piece, int]]:
-    """Cuts a span into pieces with their signs."""
-    before, last = _hour(start), _hour(end)  # the hours that its ends are in
-    first = before if before == start else before + HOUR
-    if first > last:
-        yield _Piece(start=start, end=end, table=verdict_minute), 1
-        return
-    # the squares of minutes do not add up exactly to those of their hour; nor do fractions, taken away
-    takes_away = signal.kind is not SignalKind.MEAN and not signal.is_amount
-    if start < first:
-        if takes_away and start - before < first - start:
-            yield _Piece(start=before, end=start, table=verdict_minute), -1
-            first = before
-        else:
-            yield _Piece(start=start, end=first, table=verdict_minute), 1
-    if last < end:
-        if takes_away and last + HOUR - end < end - last:
-            yield _Piece(start=end, end=last + HOUR, table=verdict_minute), -1
-            last += HOUR
-        else:
-            yield _Piece(start=last, end=end, table=verdict_minute), 1
-    if first < last:
-        yield _Piece(start=first, end=last, table=verdict_hour), 1
-
-
-def _hour(at: datetime) -> datetime:
-    return at.replace(minute=0, second=0, microsecond=0)

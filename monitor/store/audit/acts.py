@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,6 +14,7 @@ from monitor.alert.rule import RuleSet
 from monitor.core.model import Json
 from monitor.store.alert.responses import acknowledge_act, silence_act
 from monitor.store.alert.rules_versions import version_acts
+from monitor.store.audit.leaf import parsed
 from monitor.store.audit_queue import Act, Entry, Kind, is_authentic, known_queue_key, queue_act
 from monitor.store.database import retriable
 from monitor.store.interaction.assessments import profile_act
@@ -101,10 +101,7 @@ def trail_acts(connection: Connection, kinds: tuple[Kind, ...], key: bytes | Non
 
 def act_body(leaf_body: str) -> dict[str, Any]:
     """What the leaf of an act says; empty where the leaf was replaced by something else."""
-    try:
-        body = json.loads(leaf_body)["body"]
-    except (ValueError, KeyError, TypeError):
-        return {}
+    body = (parsed(leaf_body) or {}).get("body")
     return body if isinstance(body, dict) else {}
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from monitor.audit.key import Signer
 from monitor.audit.merkle import Frontier
-from monitor.audit.note import Checkpoint, Signer, key_of, opened, signed, signed_at
+from monitor.audit.note import Checkpoint, key_of, opened, signed, signed_at
 from monitor.core.errors import Fatal
 from monitor.store.audit.backfill import is_numbered
 from monitor.store.audit.leaf import entry_of

@@ -56,11 +56,7 @@ def committed(record: Record) -> dict[str, Json]:
 
 def sealed_record(leaf: Leaf) -> Record:
     """The record of the leaf's body; empty where the body was replaced by something else."""
-    try:
-        record = json.loads(leaf.body)
-    except (ValueError, RecursionError):
-        return {}
-    return record if isinstance(record, dict) else {}
+    return parsed(leaf.body) or {}
 
 
 def malformed(leaf: Leaf) -> str | None:
@@ -94,10 +90,7 @@ def entry_of(kind: str, body: str) -> str | None:
     if kind in STORED:
         _, found, rest = body.partition(_ENTRY)
         return rest.partition('"')[0] if found else None
-    try:
-        name = json.loads(body).get(ENTRY)
-    except (ValueError, AttributeError, RecursionError):
-        return None
+    name = (parsed(body) or {}).get(ENTRY)
     return name if isinstance(name, str) else None
 
 
@@ -106,6 +99,11 @@ def of_leaf(kind: str, body: str) -> Record:
     entry, (_, found, rest) = entry_of(kind, body), body.partition(_REVISES)
     said: Record = {} if entry is None else {ENTRY: entry}
     return {**said, REVISES: rest.partition('"')[0]} if found else said
+
+
+def revises(body: str) -> bool:
+    """Whether the body of a row's leaf names the record that it revises, without parsing the body."""
+    return _REVISES in body
 
 
 def version_of(body: str) -> int:
@@ -124,6 +122,7 @@ def occurred(body: str) -> datetime | None:
 
 
 def parsed(text: str) -> Record | None:
+    """The record in a body or a queued entry; None where it is not a JSON object."""
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):
@@ -132,20 +131,19 @@ def parsed(text: str) -> Record | None:
 
 
 def live_verdict(body: str) -> str | None:
-    try:
-        record = json.loads(body)
-    except ValueError:
-        return None
-    return record.get("verdict") if isinstance(record, dict) and record.get("live") else None
+    """The verdict in the body of an assessment's leaf; None where that was not the live assessment."""
+    record: Mapping[str, Any] = parsed(body) or {}
+    return record.get("verdict") if record.get("live") else None
 
 
 def stored_instead(body: str) -> datetime | None:
     """When an interaction was stored, where retention goes by that time: it is marked, and claims a later one."""
+    record: Mapping[str, Any] = parsed(body) or {}
     try:
-        record = json.loads(body)
         if Mark.TIME_OUT_OF_RANGE not in record["marks"]:
             return None
         occurred_at, stored_at = (datetime.fromisoformat(record[name]) for name in ("occurred_at", "stored_at"))
+        claims_later = stored_at < occurred_at
     except (ValueError, TypeError, KeyError):
         return None
-    return stored_at if stored_at < occurred_at else None
+    return stored_at if claims_later else None

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Engine
 
 from monitor.audit.finding import Fault, Finding
-from monitor.audit.note import NotProved, Signer, signers
+from monitor.audit.key import Signer
+from monitor.audit.note import NotProved, signers
 from monitor.audit.record import act_record
 from monitor.audit.recovery import SUBJECT, Head, Recovery, WitnessState, recovery_of
 from monitor.core.errors import Fatal, WrongSettings

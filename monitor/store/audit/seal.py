@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from pydantic_core import from_json
 from sqlalchemy import Connection, Engine, func, select
 
-from monitor.audit.note import NotProved, Signer
+from monitor.audit.key import Signer
+from monitor.audit.note import NotProved
 from monitor.audit.record import Record
 from monitor.core.errors import Fatal
 from monitor.store.audit.backfill import adopt, is_numbered, queue_missing

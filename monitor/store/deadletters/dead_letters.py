@@ -17,8 +17,8 @@ from monitor.core.trace import Collected
 from monitor.store.database import retriable
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import of_topic
-from monitor.store.ledger.offsets import Account, lock_ledgers
-from monitor.store.tables.interactions import dead_letter
+from monitor.store.ledger.offsets import Account, add_counts, lock_ledgers
+from monitor.store.tables.ledger import dead_letter
 
 NO_GROUP = ""  # the group of a letter that no ledger counts
 _d = dead_letter.c
@@ -28,13 +28,6 @@ _SETTLING = """
 _PURGING = """
     SELECT group_id, topic, partition, settled_at IS NULL FROM dead_letter WHERE id = ANY(%s) ORDER BY id FOR UPDATE
 """
-_MOVE = """
-    UPDATE consumer_offset SET dead = dead - %s, assessed = assessed + %s, duplicate = duplicate + %s,
-        unscored = unscored + %s, received = received - %s, collected = collected + %s
-    WHERE group_id = %s AND topic = %s AND partition = %s
-"""
-_MOVED = ("assessed", "duplicate", "unscored", "collected", "collected")
-_PURGED = "UPDATE consumer_offset SET purged = purged + %s WHERE group_id = %s AND topic = %s AND partition = %s"
 _SETTLED = "UPDATE dead_letter SET settled_at = %s, outcome = %s WHERE id = ANY(%s)"
 _STILL_DEAD = "UPDATE dead_letter SET path = %s, problem = %s WHERE id = %s"
 
@@ -173,14 +166,13 @@ def settle(
         outcomes = {letter.id: new.get(id(one), "duplicate") for letter, one in alive}
         outcomes |= {letter.id: Skip.COLLECTED.value for letter, _ in held}
         moves: dict[Account, Counter[str]] = {_account(letter): Counter() for letter, _ in (*alive, *held)}
-        for letter, _ in (*alive, *held):
-            moves[_account(letter)][outcomes[letter.id]] += 1
+        for letter, _ in alive:
+            moves[_account(letter)].update({"dead": -1, outcomes[letter.id]: 1})
+        for letter, _ in held:  # what is skipped was not received
+            moves[_account(letter)].update({"dead": -1, "received": -1, Skip.COLLECTED.value: 1})
+        add_counts(connection, moves)
         counts = Counter(outcomes.values())
         with connection.cursor() as cursor:
-            cursor.executemany(
-                _MOVE,
-                [(n.total(), *(n[name] for name in _MOVED), *account) for account, n in moves.items()],
-            )
             for name in counts:
                 cursor.execute(_SETTLED, (now, name, [number for number, o in outcomes.items() if o == name]))
             still = [
@@ -202,9 +194,8 @@ def purge(writer: Writer, ids: Sequence[int]) -> tuple[int, int]:
         rows = connection.execute(_PURGING, (ids,)).fetchall()
         purged = Counter((group, topic, partition) for group, topic, partition, is_open in rows if is_open)
         lock_ledgers(connection, list(purged))
-        with connection.cursor() as cursor:
-            cursor.execute("DELETE FROM dead_letter WHERE id = ANY(%s)", (ids,))
-            cursor.executemany(_PURGED, [(n, *account) for account, n in purged.items()])
+        connection.execute("DELETE FROM dead_letter WHERE id = ANY(%s)", (ids,))
+        add_counts(connection, {account: {"purged": number} for account, number in purged.items()})
     return len(rows), purged.total()
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, func, select
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong, limited_read
 from monitor.store.deadletters.dead_letters import LetterFilter
-from monitor.store.tables.interactions import dead_letter
+from monitor.store.tables.ledger import dead_letter
 
 PAGE = 50
 COUNTED = 2_000  # the newest letters, among which causes are counted

@@ -17,7 +17,8 @@ from monitor.core.model import Work
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
 from monitor.store.interaction.writer import GROUP
-from monitor.store.tables.interactions import assessment, consumer_offset, interaction, judgement, pending, profile
+from monitor.store.tables.interactions import assessment, interaction, judgement, pending, profile
+from monitor.store.tables.ledger import consumer_offset
 from monitor.store.tables.reference import reference
 
 _JOINED = and_(

@@ -49,8 +49,9 @@ _HOLD = """
     SELECT said.*, %(now)s FROM unnest(%(apps)s::text[], %(ids)s::text[], %(thumbs)s::text[], %(comments)s::text[],
         %(times)s::timestamptz[]) AS said (app, id, thumb, comment, given_at)
     ORDER BY app, id LIMIT greatest(%(most)s - (SELECT count(*) FROM early_feedback), 0)
-    ON CONFLICT (app, interaction_id) DO UPDATE SET thumb = excluded.thumb, comment = excluded.comment,
-        given_at = excluded.given_at, received_at = excluded.received_at
+    ON CONFLICT (app, interaction_id) DO UPDATE SET thumb = excluded.thumb, given_at = excluded.given_at,
+        received_at = excluded.received_at, comment = coalesce(
+            excluded.comment, CASE WHEN early_feedback.thumb = excluded.thumb THEN early_feedback.comment END)
     WHERE early_feedback.given_at <= excluded.given_at
 """
 _COME = """

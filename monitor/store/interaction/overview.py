@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import TypeVar, cast
 
-from sqlalchemy import Column, Engine, Table, func, literal, select
+from sqlalchemy import Engine, Table, func, literal, select
 
 from monitor.core.figures.usage import AnswerUsage
 from monitor.core.figures.verdict_counts import Verdicts
@@ -18,7 +18,7 @@ from monitor.store.database import limited_read
 from monitor.store.interaction.usage import read_usage
 from monitor.store.tables.audit import audit_checkpoint
 from monitor.store.tables.interactions import rollup_label, verdict_minute
-from monitor.store.tables.signals import verdict_hour
+from monitor.store.tables.signals import time_of, verdict_hour
 
 _T = TypeVar("_T")
 HOUR = timedelta(hours=1)
@@ -90,8 +90,8 @@ class OverviewStore:
     def _read(self, start: datetime, end: datetime, bin_: timedelta, app: str | None) -> list[Cell]:
         if start >= end:
             return []
-        table, at = (verdict_hour, verdict_hour.c.hour) if bin_ >= HOUR else (verdict_minute, verdict_minute.c.minute)
-        c = table.c
+        rollup = verdict_hour if bin_ >= HOUR else verdict_minute
+        c, at = rollup.c, time_of(rollup)
         binned = func.date_bin(literal(bin_), at, literal(_EPOCH)).label("at")
         sums = [func.sum(c[verdict.value]).label(verdict.value) for verdict in Verdict]
         query = select(binned, c.app, c.environment, c.model, *sums).where(at >= start, at < end)
@@ -141,12 +141,13 @@ class OverviewStore:
     ) -> dict[tuple[str, ...], Verdicts]:
         counted: dict[tuple[str, ...], Verdicts] = {}
         with limited_read(self._engine, _NARROW) as connection:
-            for table, at, since, until in _pieces(start, end):
-                names = [table.c[name] for name in by]
-                sums = [func.sum(table.c[verdict.value]).label(verdict.value) for verdict in Verdict]
+            for rollup, since, until in _pieces(start, end):
+                c, at = rollup.c, time_of(rollup)
+                names = [c[name] for name in by]
+                sums = [func.sum(c[verdict.value]).label(verdict.value) for verdict in Verdict]
                 query = select(*names, *sums).where(at >= since, at < until).group_by(*names)
                 if app is not None:
-                    query = query.where(table.c.app == app)
+                    query = query.where(c.app == app)
                 for row in connection.execute(query).mappings():
                     key = tuple(row[name] for name in by)
                     some = Verdicts(**{verdict.value: int(row[verdict.value]) for verdict in Verdict})
@@ -167,8 +168,8 @@ class OverviewStore:
     def _used(self, start: datetime, end: datetime, app: str | None) -> dict[str, AnswerUsage]:
         found: dict[str, AnswerUsage] = {}
         with limited_read(self._engine, _NARROW) as connection:
-            for table, at, since, until in _pieces(start, end):
-                read = read_usage(connection, table, at, since, until, by=("app",), app=app)
+            for rollup, since, until in _pieces(start, end):
+                read = read_usage(connection, rollup, since, until, by=("app",), app=app)
                 for (name,), some in read.items():
                     found[name] = found.get(name, AnswerUsage()) + some
         return found
@@ -201,12 +202,12 @@ def _settled(start: datetime, end: datetime, now: datetime) -> tuple[datetime, d
     return first, max(first, before - (before - _EPOCH) % HOUR)
 
 
-def _pieces(start: datetime, end: datetime) -> list[tuple[Table, Column[datetime], datetime, datetime]]:
+def _pieces(start: datetime, end: datetime) -> list[tuple[Table, datetime, datetime]]:
     """The parts of [start, end) to read from the sums of hours, and those at its ends to read by minutes."""
     first, last = start + (_EPOCH - start) % HOUR, end - (end - _EPOCH) % HOUR
-    hours = [(verdict_hour, verdict_hour.c.hour, first, last)] if first < last else []
+    hours = [(verdict_hour, first, last)] if first < last else []
     edges = [(start, first), (last, end)] if first < last else [(start, end)]
-    minutes = [(verdict_minute, verdict_minute.c.minute, since, until) for since, until in edges if since < until]
+    minutes = [(verdict_minute, since, until) for since, until in edges if since < until]
     return [*hours, *minutes]
 
 

@@ -6,24 +6,24 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, func, select
+from sqlalchemy import Connection, Table, func, select
 
 from monitor.core.figures.usage import Amount, AnswerUsage
+from monitor.store.tables.signals import time_of
 from monitor.store.tables.usage import LATENCY, PARTS, QUANTITIES
 
 
 def read_usage(
     connection: Connection,
-    table: Table,
-    at: ColumnElement[datetime],
+    rollup: Table,
     start: datetime,
     end: datetime,
     *,
     by: Sequence[str],
     app: str | None,
 ) -> dict[tuple[str, ...], AnswerUsage]:
-    """What the answers of [start, end) used, by the labels `by`, from `table`, whose rows have the time `at`."""
-    c = table.c
+    """What the answers of [start, end) used, by the labels `by`, from `rollup`."""
+    c, at = rollup.c, time_of(rollup)
     names = [c[name] for name in by]
     columns = ("total", "grounded", *(f"{name}_{sums}" for name in QUANTITIES for sums in ("count", "sum")))
     sums = [func.sum(c[name]).label(name) for name in columns]

@@ -10,7 +10,8 @@ from sqlalchemy import Column, ColumnElement, Connection, Engine, RowMapping, Te
 
 from monitor.core.message import Skip
 from monitor.store.database import retriable
-from monitor.store.tables.interactions import LEDGER, OTHER, consumer_offset
+from monitor.store.tables.interactions import OTHER
+from monitor.store.tables.ledger import LEDGER, consumer_offset
 
 LONGEST_SOURCE = 400
 _FILE = re.compile(r"#\d+-[0-9a-f]{16}\Z")  # what the topic of a followed file has behind its path

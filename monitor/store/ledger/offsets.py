@@ -11,18 +11,14 @@ from sqlalchemy.dialects import postgresql
 from typing_extensions import override
 
 from monitor.core.errors import Fenced, WrongSettings
-from monitor.core.message import Offset, Position, Skip, StoredOffset
+from monitor.core.message import Offset, Position, StoredOffset
 from monitor.core.ports import GroupOffsets
 from monitor.store.database import retriable
-from monitor.store.tables.interactions import consumer_offset
+from monitor.store.tables.ledger import LEDGER, consumer_offset
 
 if TYPE_CHECKING:
     import psycopg
 
-COUNTED = (
-    *("received", "assessed", "duplicate", "dead", "pending", "unscored", "spanned"),
-    *(skip.value for skip in Skip),
-)
 _STORED = "SELECT next_offset FROM consumer_offset WHERE group_id = %s AND topic = %s AND partition = %s"
 _FIRST = """
     INSERT INTO consumer_offset (next_offset, topic_id, group_id, topic, partition, live, profile_hash)
@@ -32,8 +28,8 @@ _NEXT = """
     UPDATE consumer_offset SET next_offset = %s, topic_id = %s
     WHERE group_id = %s AND topic = %s AND partition = %s AND live = %s AND profile_hash = %s AND next_offset = %s
 """
-_COUNT_TEMPLATE = "UPDATE consumer_offset SET {counts} WHERE group_id = %s AND topic = %s AND partition = %s"
-_COUNT = _COUNT_TEMPLATE.format(counts=", ".join(f"{name} = {name} + %s" for name in COUNTED))
+_ADD_TEMPLATE = "UPDATE consumer_offset SET {counts} WHERE group_id = %s AND topic = %s AND partition = %s"
+_ADD = _ADD_TEMPLATE.format(counts=", ".join(f"{name} = {name} + %s" for name in LEDGER))
 
 # Locks the rows in the order of the writers and, like them, before anything else that another process may wait for.
 _LEDGERS = """
@@ -93,16 +89,23 @@ def count(
         for at in positions:
             if at is not None and (at.topic, at.partition) in became:
                 became[at.topic, at.partition][outcome] += 1
-    rows = []
     for o in offsets:
         counts = became[o.topic, o.partition]
         counts["received"] = o.received
         counts["spanned"] = 0 if o.begin is None else o.next - o.begin
         counts.update({skip.value: number for skip, number in o.skipped.items()})
-        rows.append((*(counts[name] for name in COUNTED), group, o.topic, o.partition))
+    add_counts(connection, {(group, *place): counts for place, counts in became.items()})
+
+
+def add_counts(connection: psycopg.Connection, added: Mapping[Account, Mapping[str, int]]) -> None:
+    """Adds to the counts of ledgers, by their names in `LEDGER`; takes away what is negative.
+
+    A ledger that does not exist stays so. The caller holds their locks.
+    """
+    rows = [(*(counts.get(name, 0) for name in LEDGER), *account) for account, counts in sorted(added.items())]
     if rows:
         with connection.cursor() as cursor:
-            cursor.executemany(_COUNT, rows)
+            cursor.executemany(_ADD, rows)
 
 
 def lock_ledgers(connection: psycopg.Connection, accounts: Iterable[Account]) -> None:

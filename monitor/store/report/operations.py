@@ -206,8 +206,7 @@ def _whole(row: RowMapping) -> dict[str, int]:
 def used(connection: Connection, app: str, week: Week) -> dict[str, UsedInTwoWeeks]:
     """What the answers of both weeks used, by model."""
     this, before = (
-        read_usage(connection, verdict_hour, verdict_hour.c.hour, one.start, one.end, by=("model",), app=app)
-        for one in (week, week.before)
+        read_usage(connection, verdict_hour, one.start, one.end, by=("model",), app=app) for one in (week, week.before)
     )
     nothing = AnswerUsage()
     return {

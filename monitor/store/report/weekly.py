@@ -19,15 +19,7 @@ from monitor.core.model import Reason, Verdict
 from monitor.report.findings.find import Candidate, find
 from monitor.report.findings.outages import Outage, refined
 from monitor.report.weekly.actions import LEAST_ANSWERED, OVER_FROM, RIGHT_BELOW
-from monitor.report.weekly.facts import (
-    Example,
-    Facts,
-    Finding,
-    Findings,
-    ProfileUse,
-    Refusals,
-    TwoWeeks,
-)
+from monitor.report.weekly.facts import Example, Facts, Finding, Findings, ProfileUse, Refusals, TwoWeeks
 from monitor.report.weekly.week import Week
 from monitor.store.database import retriable
 from monitor.store.interaction.overview import OverviewStore

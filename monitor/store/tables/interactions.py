@@ -1,4 +1,4 @@
-"""The tables of interactions, their rollup, ledger, dead letters and pending work.
+"""The tables of interactions, their assessments and judgements, rollups by minute, and pending work.
 
 `interaction` and `assessment` are partitioned by month of `occurred_at`. A unique index cannot span partitions,
 so `interaction_key` decides which (app, id) is new.
@@ -16,7 +16,6 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
-    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -24,18 +23,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
-from monitor.core.message import Skip
 from monitor.core.model import Reason, Verdict
 from monitor.store.tables.usage import usage_columns
 
 METRICS = ("sdq", "sdrd", "sda", "qrd", "qa")
-# The outcomes of a partition's messages; then how many offsets its reader passed, and why some held no message; and how
-# many of its dead letters were purged, and how many interactions count as assessed though that was called off.
-LEDGER = (
-    *("received", "assessed", "duplicate", "dead", "pending", "unscored"),
-    *("spanned", *(skip.value for skip in Skip)),
-    *("purged", "called_off"),
-)
 # Reasons that the rollup has counted since migration 0006, which says why their columns may be null.
 LATER_REASONS = (Reason.NOT_IN_DOCUMENTS, Reason.MISSING_FACT, Reason.CONTRADICTS_DOCUMENTS)
 # What to look at first: flagged by the rank (`ALPHA`, as a REAL holds it) or, without one, by the verdict.
@@ -47,6 +38,7 @@ SCORE_BEFORE_JUDGE = """
         ELSE coalesce(((a.evidence -> 'judge' ->> 'before')::real * (1 - a.p_refusal))::real, a.p_self_generated) END
 """
 HISTOGRAM_BINS = 40  # equal bins of 0.05 over [-1, 1]
+OTHER = "other"  # the value under which the rollups count those of a label beyond the most that it may have
 
 metadata = MetaData()
 _time = DateTime(timezone=True)
@@ -196,42 +188,6 @@ rollup_label = Table(
     Column("seen_at", _time, nullable=False, server_default=text("now()")),  # to the hour
 )
 
-consumer_offset = Table(
-    "consumer_offset",
-    metadata,
-    Column("group_id", Text, primary_key=True),
-    Column("topic", Text, primary_key=True),  # for a file its path, "#", its inode and the hash of its first line
-    Column("partition", Integer, primary_key=True),
-    Column("next_offset", BigInteger, nullable=False),
-    *(Column(name, BigInteger, nullable=False, server_default=text("0")) for name in LEDGER),
-    # of Kafka; a new id means a new topic of the same name
-    Column("topic_id", Text, nullable=False, server_default=text("''")),
-    Column("live", Boolean, nullable=False, server_default=text("true")),  # false: of a rescore
-    Column("profile_hash", Text, nullable=False, server_default=text("''")),  # of a rescore
-)
-
-dead_letter = Table(
-    "dead_letter",
-    metadata,
-    Column("id", BigInteger, Identity(always=True), primary_key=True),
-    Column("topic", Text, nullable=False),
-    Column("partition", Integer, nullable=False),
-    Column("position", BigInteger, nullable=False),
-    Column("received_at", _time, nullable=False),
-    Column("key", LargeBinary),
-    Column("header_names", ARRAY(Text), nullable=False),
-    Column("header_values", ARRAY(LargeBinary), nullable=False),
-    Column("value", LargeBinary, nullable=False),
-    Column("size", BigInteger, nullable=False),  # greater than length(value) where the source cut a long message
-    Column("digest", LargeBinary, nullable=False),  # sha256 of value: a file replayed again adds no second row
-    Column("path", Text, nullable=False),
-    Column("problem", Text, nullable=False),
-    Column("group_id", Text, nullable=False, server_default=text("''")),  # whose ledger counts it; '': no ledger does
-    Column("settled_at", _time),  # when a retry turned it into an interaction
-    Column("outcome", Text),  # whether that was `assessed` or a `duplicate`
-    Index("dead_letter_once", "topic", "partition", "position", "digest", unique=True),
-)
-
 pending = Table(
     "pending",
     metadata,
@@ -307,6 +263,3 @@ llm_batch = Table(
     Column("finished_at", _time),
     Column("reserved", JSONB),  # for each request, by its name; null: the release before sent it
 )
-
-
-OTHER = "other"

@@ -1,6 +1,8 @@
-"""The tables that only alerts and metrics read; `verdict_minute` is in `interactions`."""
+"""The rollup by hour, what arrived by minute, and how far readers are; the rollups by minute are in `interactions`."""
 
 from __future__ import annotations
+
+from datetime import datetime
 
 from sqlalchemy import BigInteger, Column, DateTime, Double, Integer, Table, Text, text
 
@@ -47,3 +49,8 @@ reading = Table(
     Column("behind", BigInteger, nullable=False),  # unread messages at the last report
     Column("seen_at", _time, nullable=False),
 )
+
+
+def time_of(rollup: Table) -> Column[datetime]:
+    """The column of a rollup that says when its row begins: its hour or its minute."""
+    return rollup.c.hour if rollup is verdict_hour else rollup.c.minute

@@ -15,7 +15,8 @@ from monitor.audit.note import NotProved
 from monitor.audit.proof import SubjectProof
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
-from monitor.store.audit.proofs import Proofs, TrailSnapshot
+from monitor.store.audit.proofs import Proofs
+from monitor.store.audit.snapshot import TrailSnapshot
 from monitor.store.audit.verify import Verification, verify
 from monitor.store.audit_queue import Act, Kind
 from monitor.web.base.jobs import Progress

@@ -44,6 +44,7 @@ from monitor.web.interaction.usage_figures import counted_usage
 router = APIRouter()
 _ALERTS = 20
 _SHOWN_SHARE = 0.01  # of an app's turns, from which the overview says that they cannot be scored
+_SHOWN_REASONS = 5  # of all apps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +85,8 @@ def overview(
     labels = store.labels("app")
     known = _labelled(application, app or (labels["app"][0] if len(labels["app"]) == 1 else ""), start, end)
     whole = next(iter(groups(lambda _: ())), None)
+    shares = unscored_shares(application.engine, start, drawn_to, scored, app=app or None)
+    unscored = sorted((its for its in shares if its.share >= _SHOWN_SHARE), key=lambda its: -its.turns)
     return page(
         request,
         "interaction/overview.html",
@@ -95,11 +98,8 @@ def overview(
         start=start,
         whole=whole,
         by_app=groups(lambda name: (name[0], name[2])),
-        unscored=[
-            its
-            for its in unscored_shares(application.engine, start, drawn_to, scored, app=app or None)
-            if its.share >= _SHOWN_SHARE
-        ],
+        unscored=unscored[:_SHOWN_REASONS],
+        more_unscored=len(unscored[_SHOWN_REASONS:]),
         unscored_words=UNSCORED_WORDS,
         unscored_advice=UNSCORED_ADVICE,
         guide=UNSCORED_PAGE,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from monitor.audit.canonical import canonical
+from monitor.audit.key import Signer
 from monitor.audit.merkle import leaf_hash, root_of
-from monitor.audit.note import Checkpoint, Signer, signed
+from monitor.audit.note import Checkpoint, signed
 from tests.factories.answers import NOON, at
 
 ORIGIN = "monitor.example/audit"

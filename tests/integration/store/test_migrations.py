@@ -16,6 +16,8 @@ from sqlalchemy.engine import make_url
 
 import monitor.store.tables.alerts  # these register their tables in the metadata
 import monitor.store.tables.audit
+import monitor.store.tables.collect
+import monitor.store.tables.ledger
 import monitor.store.tables.privacy
 import monitor.store.tables.reference
 import monitor.store.tables.review

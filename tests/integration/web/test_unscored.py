@@ -73,6 +73,16 @@ def test_the_overview_says_the_share_of_all_turns_and_what_to_switch_on(viewer):
     ]
 
 
+def test_the_overview_names_the_reasons_of_most_turns_however_many_apps_there_are(writer, viewer):
+    turns = [an_interaction(id=f"n-{n}", app=f"app-{n}", occurred_at=at(-10), unscored=NO_TEXT) for n in range(7)]
+    writer.write(a_batch(unscored=tuple(turns), received=7))
+    text = viewer.get("/").text
+    assert text.count("of the turns of ") == 5
+    assert text.index("of the turns of shop</a>") < text.index("of the turns of app-0</a>")
+    assert "4 more reasons are not listed here" in text.replace("\N{NO-BREAK SPACE}", " ")
+    assert 'href="/interactions?span=24h&amp;app=&amp;unscored=any">Show all turns' in text
+
+
 def test_the_api_lists_them_and_gives_one(viewer):
     page = viewer.get("/api/v1/unscored?limit=2").json()
     assert [(one["id"], one["unscored"]) for one in page["items"]] == [("u-0", NO_TEXT), ("u-1", NO_TEXT)]

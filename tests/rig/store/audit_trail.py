@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from monitor.app.audit.sealer import Sealer
 from monitor.assess.judge.metric import Outcome
-from monitor.audit.note import Signer
+from monitor.audit.key import Signer
 from monitor.core.model import Verdict, Work
 from monitor.review.label import Label
 from monitor.store.alert.responses import PostgresResponses

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from monitor.audit.note import Signer
+from monitor.audit.key import Signer
 
 SIGNER = Signer("monitor", bytes(range(32)))
 KEY = SIGNER.verifier_key

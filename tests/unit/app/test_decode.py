@@ -6,6 +6,7 @@ import gzip
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from backports import zstd
@@ -14,7 +15,9 @@ from typer.testing import CliRunner
 
 from monitor.app.decode import Reading, decode_files
 from monitor.cli.app import app
-from monitor.core.errors import WrongSettings
+from monitor.core.errors import Fatal, WrongSettings
+from monitor.core.settings.load import Settings
+from monitor.core.settings.sections import IngestSettings
 from tests.rig.ingest.spans import TRACE
 
 NATIVE = {
@@ -54,8 +57,9 @@ def as_protobuf(*spans: dict[str, object]) -> bytes:
     return sent.SerializeToString()
 
 
-def decoded(*files: Path, dialect: str | None = None) -> Reading:
-    return decode_files(files, dialect=dialect, app="shop", now=lambda: datetime.now(UTC))
+def decoded(*files: Path, dialect: str | None = None, **ingest: Any) -> Reading:
+    settings = Settings(ingest=IngestSettings(**{"app": "shop", **ingest}))
+    return decode_files(files, settings, dialect=dialect, app=None, now=lambda: datetime.now(UTC))
 
 
 def prefixed(*bodies: bytes) -> bytes:
@@ -66,6 +70,9 @@ BODIES = {
     "plain protobuf": lambda: as_protobuf(ROOT, RETRIEVER, MODEL),
     "gzip": lambda: gzip.compress(as_protobuf(ROOT, RETRIEVER, MODEL)),
     "zstd": lambda: zstd.compress(as_protobuf(ROOT, RETRIEVER, MODEL)),
+    "zstd as pzstd writes it": lambda: (
+        b"\x50\x2a\x4d\x18\x04\0\0\0skip" + zstd.compress(as_protobuf(ROOT, RETRIEVER, MODEL))
+    ),
     "lengths before protobuf": lambda: prefixed(as_protobuf(MODEL), as_protobuf(ROOT, RETRIEVER)),
     "json over lines": lambda: json.dumps(request(ROOT, RETRIEVER, MODEL), indent=1).encode(),
     "a request a line": lambda: b"\n".join(json.dumps(request(s)).encode() for s in (RETRIEVER, ROOT, MODEL)) + b"\n",
@@ -81,6 +88,20 @@ def test_each_form_of_a_file_gives_the_turn_of_its_trace(form: str, tmp_path: Pa
     assert (event["id"], event["app"], event["question"], event["answer"]) == (TRACE, "shop", "Open today?", "Yes.")
     assert event["retrieved_documents"] == [{"id": "d", "text": "Open."}]
     assert reading.rejected == []
+
+
+@pytest.mark.parametrize(("start", "dialect"), [("[", None), ("{", "otlp_proto")])
+def test_protobuf_whose_length_looks_like_the_start_of_json_is_protobuf(
+    start: str, dialect: str | None, tmp_path: Path
+) -> None:
+    sent = ExportTraceServiceRequest()
+    scoped = sent.resource_spans.add().scope_spans.add()
+    scoped.spans.add(trace_id=bytes.fromhex(TRACE), span_id=b"\1" * 8, name="s" * (ord(start) - 34))
+    body = sent.SerializeToString()
+    assert body.startswith(b"\n" + start.encode())
+    file = tmp_path / "spans.pb"
+    file.write_bytes(body)
+    assert [none.because for none in decoded(file, dialect=dialect).without_turn] == ["it calls no model"]
 
 
 def test_a_trace_may_be_spread_over_files_beside_events_of_other_forms(tmp_path: Path) -> None:
@@ -108,6 +129,15 @@ def test_events_without_scores_keep_their_reason_and_nulls(tmp_path: Path) -> No
     assert event["retrieved_documents"] == [{"id": "d", "text": None}]
 
 
+def test_events_are_read_by_the_settings_also_those_within_a_sample_of_several_turns(tmp_path: Path) -> None:
+    sample = {"user_input": [{"type": "human", "content": "Open today?"}, {"type": "ai", "content": "Yes."}]}
+    file = tmp_path / "events.jsonl"
+    file.write_text(f"{json.dumps(NATIVE)}\n{json.dumps(sample)}\n{json.dumps({**NATIVE, 'answer': 'Yes. ' * 9})}\n")
+    reading = decoded(file, environment="staging", max_text_chars=20)
+    assert [event["environment"] for event in reading.events] == ["staging", "staging"]
+    assert reading.rejected == [f"{file}, 3: answer: has 45 characters; the limit is 20"]
+
+
 def test_a_trace_without_turn_says_why(tmp_path: Path) -> None:
     file = tmp_path / "spans.pb"
     file.write_bytes(as_protobuf(ROOT))
@@ -117,9 +147,15 @@ def test_a_trace_without_turn_says_why(tmp_path: Path) -> None:
 def test_files_that_cannot_be_read_are_wrong_use(tmp_path: Path) -> None:
     cut = tmp_path / "cut.gz"
     cut.write_bytes(gzip.compress(b"{}" * 1000)[:-8])
-    for file in (tmp_path / "missing", tmp_path, cut):
+    nearly_empty = tmp_path / "nearly_empty.gz"
+    nearly_empty.write_bytes(b"\x1f")
+    for file in (tmp_path / "missing", tmp_path, cut, nearly_empty):
         with pytest.raises(WrongSettings, match=str(file)):
             decoded(file)
+    table = tmp_path / "cut.csv"
+    table.write_text('id,question,answer\nq-1,"Open')
+    with pytest.raises(Fatal, match=f"{table}: row 2 is not CSV"):
+        decoded(table)
     with pytest.raises(WrongSettings, match="unknown dialect"):
         decoded(cut, dialect="nonsense")
 
@@ -136,6 +172,22 @@ def test_the_command_prints_events_alone_on_standard_output(tmp_path: Path) -> N
     assert [event.get("unscored") for event in events] == [None, "content_not_captured"]
     assert events[1]["question"] is events[1]["answer"] is None
     assert "2 interactions, 1 of them without scores" in result.stderr
+
+
+def test_the_command_tells_how_many_spans_are_wrong(tmp_path: Path) -> None:
+    file = tmp_path / "spans.json"
+    wrong = {**MODEL, "spanId": "no hex"}
+    file.write_text(json.dumps(request(ROOT, RETRIEVER, MODEL, wrong)))
+    result = CliRunner().invoke(app, ["decode", str(file)])
+    assert result.exit_code == 0
+    assert result.stderr == "1 interaction\n  left out as wrong: 1 of the spans and log records\n"
+
+
+def test_the_command_tells_of_feedback_that_comes_alone(tmp_path: Path) -> None:
+    file = tmp_path / "feedback.jsonl"
+    file.write_text('{"feedback": [{"id": "q-1", "thumb": "up"}, {"id": "q-2", "thumb": "down"}]}\n')
+    result = CliRunner().invoke(app, ["decode", str(file)])
+    assert result.stderr == "0 interactions, and feedback on 2 answers\n"
 
 
 def test_the_command_shows_people_what_was_read_and_ends_with_1_if_a_line_was_rejected(tmp_path: Path) -> None:

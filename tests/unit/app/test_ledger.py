@@ -10,7 +10,7 @@ from rich.console import Console
 from monitor.app.ledger import complaints, ledger_json, losses, totals
 from monitor.cli.ledger import ledger_table
 from monitor.store.ledger.ledger import LedgerRow, Recount
-from monitor.store.tables.interactions import LEDGER
+from monitor.store.tables.ledger import LEDGER
 
 
 def a_row(*, group="monitor", topic="answers", partition=0, live=True, **counts):

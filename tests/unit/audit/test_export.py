@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from monitor.audit.export import ExportedRecord, write_export
+from monitor.audit.key import Signer
 from monitor.audit.merkle import inclusion_proof
-from monitor.audit.note import NotProved, Signer
+from monitor.audit.note import NotProved
 from monitor.audit.record import act_record
 from monitor.audit.recovery import Head, Recovery, WitnessState
 from monitor.audit.standalone import verify_py

@@ -15,8 +15,8 @@ import pytest
 from monitor.audit.canonical import canonical
 from monitor.audit.commitment import field_key
 from monitor.audit.export import Stored
+from monitor.audit.key import Signer
 from monitor.audit.merkle import inclusion_proof
-from monitor.audit.note import Signer
 from tests.factories.audit.export import ACTS, EXPORT, LOG, SIZES, an_export, the_records, unpacked
 from tests.factories.audit.rows import SECRET, SIGNER, Log
 from tests.rig.audit.shipped import standalone

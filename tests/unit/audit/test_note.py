@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.audit.note import Checkpoint, NotProved, Signer, opened, signed, signed_at
+from monitor.audit.key import Signer
+from monitor.audit.note import Checkpoint, NotProved, opened, signed, signed_at
 from monitor.core.errors import WrongSettings
 
 # From the documentation of golang.org/x/mod/sumdb/note.

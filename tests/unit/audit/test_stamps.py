@@ -11,8 +11,9 @@ from hashlib import sha256
 import pytest
 
 from monitor.audit.export import ConsistencyProof
+from monitor.audit.key import Signer
 from monitor.audit.merkle import consistency_proof
-from monitor.audit.note import Checkpoint, NotProved, Signer, signed, statement
+from monitor.audit.note import Checkpoint, NotProved, signed, statement
 from monitor.audit.proof import SubjectProof, times
 from monitor.audit.stamp import Stamp, StampKind, a_receipt, completed, pending_of, read_token
 from tests.factories.answers import NOON

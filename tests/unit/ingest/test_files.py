@@ -14,12 +14,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from monitor.core.errors import Fatal, WrongSettings
-from monitor.ingest import files
+from monitor.ingest import compression
 from monitor.ingest import lines as line_splitting
 from monitor.ingest.files import FileSource
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
-PACK = {"plain": bytes, "gz": gzip.compress, "zst": files.zstd.compress}
+PACK = {"plain": bytes, "gz": gzip.compress, "zst": compression.zstd.compress}
 
 
 def source(*paths, **settings):
@@ -188,9 +188,9 @@ def test_a_packed_file_that_lost_nearly_everything_is_no_empty_one(file, packing
 def test_a_damaged_packed_file_is_named_with_the_line_reached(file, packing):
     content = b"".join(b"%d %s\n" % (i, os.urandom(30).hex().encode()) for i in range(20_000))
     # The zstd command writes checksums by default, this library does not.
-    with_checksum = {files.zstd.CompressionParameter.checksum_flag: 1}
+    with_checksum = {compression.zstd.CompressionParameter.checksum_flag: 1}
     whole = bytearray(
-        gzip.compress(content) if packing == "gz" else files.zstd.compress(content, options=with_checksum)
+        gzip.compress(content) if packing == "gz" else compression.zstd.compress(content, options=with_checksum)
     )
     whole[len(whole) // 2 : len(whole) // 2 + 64] = b"\xff" * 64
     reader = source(file(bytes(whole), f"x.{packing}"))

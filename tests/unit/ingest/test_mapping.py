@@ -9,6 +9,8 @@ from monitor.app.wiring.decoding import topic_decoder
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.settings.load import Settings
 from monitor.ingest.decode import Decoder
+from monitor.ingest.dialects import DIALECTS
+from monitor.ingest.dialects.dialect import Dialect
 from monitor.ingest.json_path import at_path
 from monitor.ingest.mapping import EventMap, event_map
 from monitor.ingest.records import TABLE, Form, records
@@ -127,6 +129,16 @@ def test_an_argilla_record_is_read_with_a_mapping():
     assert (read.id, read.answer, read.reference_answer) == ("0c9b", "At nine.", "At nine sharp.")
 
 
+def test_an_event_in_the_envelope_of_a_package_is_read_by_the_mapping(monkeypatch):
+    def read(event, context):
+        return context.read_data(event["body"], context)
+
+    parcel = Dialect(name="parcel", signs=frozenset({"parcel"}), read=read, envelope=True)
+    monkeypatch.setattr("monitor.ingest.decode.dialects", lambda: (*DIALECTS, parcel))
+    found = mapped({"parcel": 1, "body": {"id": "b-1", "prompt": "q", "reply": "a", "contexts": []}})
+    assert (found.id, found.question, found.answer) == ("b-1", "q", "a")
+
+
 def test_an_event_in_an_envelope_is_read_by_the_mapping():
     envelope = {"specversion": "1.0", "id": "e-1", "source": "/x", "type": "t"}
     read = mapped({**envelope, "data": {"prompt": "q", "reply": "a", "contexts": []}})
@@ -140,6 +152,16 @@ def test_a_problem_names_the_field_where_it_stands():
     )
     assert refused({"reply": "a", "contexts": []}) == ("prompt", "is missing (mapped to question)")
     assert refused({"prompt": "q", "reply": "a", "contexts": [{"title": 1}]})[0] == "contexts"
+    inner = (*BASIC, "usage.input=tokens", "tags.topic=subject")
+    assert refused({"prompt": "q", "reply": "a", "contexts": [], "tokens": "many"}, *inner) == (
+        "tokens",
+        "must be a whole number, got a string (mapped to usage.input)",
+    )
+    row = {"prompt": "q", "reply": "a", "contexts": "", "subject": ["x"]}
+    assert refused(row, *inner, headers=TABLE) == (
+        "subject",
+        "must be a string, number or boolean, got a list (mapped to tags.topic)",
+    )
     assert refused({"prompt": "q", "reply": "a", "contexts": [], "model": 1}) == (
         "model",
         "must be a string, got a number",

@@ -21,17 +21,16 @@ from sqlalchemy import Connection, Engine, select
 from monitor.audit.finding import Fault, Finding
 from monitor.core.model import Json
 from monitor.store.audit.checks.accounts import Accounts
+from monitor.store.audit.leaf import revises
 from monitor.store.audit.statements import UNSTATED, Reading, reading_of, statement_bodies
 from monitor.store.audit_queue import Act, Kind, driver, known_queue_key, queue_act
-from monitor.store.audit_rows import REVISES
 from monitor.store.database import retriable
-from monitor.store.tables.interactions import consumer_offset
+from monitor.store.tables.ledger import consumer_offset
 
 Runs: TypeAlias = Sequence[tuple[int, int]]  # of offsets, first and last
 Partition: TypeAlias = tuple[str, int]
 # In canonical form these three stand next to one another, and no text of a body can hold their quotes.
 _POSITION = re.compile(r',"source_offset":(\d+),"source_partition":(\d+),"source_topic":("(?:[^"\\]|\\.)*")')
-_REVISES = f',"{REVISES}":"'
 _LOOKED_UP = 1_000  # duplicates at a time
 _IN_NO_LEAF = """
     SELECT w.place FROM unnest(%s::integer[], %s::text[], %s::text[]) AS w (place, app, id)
@@ -235,7 +234,7 @@ def position_of(body: str) -> tuple[str, int, int] | None:
 
     A revision is of a position that another leaf has, so it has none of its own.
     """
-    if _REVISES in body:
+    if revises(body):
         return None
     found = _POSITION.search(body)
     return None if found is None else (json.loads(found[3]), int(found[2]), int(found[1]))

@@ -32,6 +32,7 @@ from monitor.store.audit.leaf import (
     live_verdict,
     occurred,
     parsed,
+    revises,
     stored_instead,
     version_of,
 )
@@ -101,7 +102,7 @@ class RowHistory:
         if kind == Kind.ASSESSMENT:
             columns = [list(column) for column in zip(*{pair.leaf.key[:2] for pair in pairs}, strict=True)]
             for app, subject, number, body in connection.execute(_REVISIONS, columns):
-                if REVISES in (parsed(body) or {}):
+                if revises(body):
                     self._revisions[app, subject].append(number)
         if queue_key is not None:
             self._read_waiting(connection, sorted({pair.leaf.key[:2] for pair in pairs}), queue_key)
@@ -132,7 +133,7 @@ class RowHistory:
         for app, subject, leaf_kind, body in connection.execute(_LEAVES_OF_MISSING, columns):
             if leaf_kind == Kind.ASSESSMENT and (verdict := live_verdict(body)):
                 self._verdicts[app, subject] = verdict
-            if leaf_kind == Kind.INTERACTION and REVISES in (parsed(body) or {}):
+            if leaf_kind == Kind.INTERACTION and revises(body):
                 self._verdicts.pop((app, subject), None)  # of the texts before
             if leaf_kind == Kind.INTERACTION and (stored_at := stored_instead(body)):
                 self._stored_at[app, subject] = stored_at

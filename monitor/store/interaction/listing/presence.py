@@ -14,7 +14,7 @@ from sqlalchemy import ARRAY, ColumnElement, Connection, DateTime, Table, and_, 
 
 from monitor.core.model import Reason, Verdict
 from monitor.store.tables.interactions import OTHER, verdict_minute
-from monitor.store.tables.signals import verdict_hour
+from monitor.store.tables.signals import time_of, verdict_hour
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 _Row: TypeAlias = tuple[datetime, int, int]  # an hour or minute, its matching answers, and all its answers
@@ -138,7 +138,7 @@ def _counts(
     limits: _Limits,
 ) -> list[_Row]:
     """The hours or minutes with matching answers, in the direction of the search."""
-    at = table.c.hour if table is verdict_hour else table.c.minute
+    at = time_of(table)
     times = ARRAY(DateTime(timezone=True))
     span = (
         func.unnest(literal([a for a, _ in spans], times), literal([b for _, b in spans], times))

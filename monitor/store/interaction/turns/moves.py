@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from monitor.core.message import Position
-from monitor.store.ledger.offsets import Account
+from monitor.store.ledger.offsets import Account, add_counts
 
 if TYPE_CHECKING:
     import psycopg
@@ -18,10 +18,6 @@ _LEDGERS = """
     SELECT group_id, topic, partition, assessed, pending, unscored FROM consumer_offset
     JOIN (SELECT DISTINCT * FROM unnest(%s::text[], %s::integer[]) AS p (topic, partition)) p USING (topic, partition)
     WHERE live
-"""
-_MOVE = """
-    UPDATE consumer_offset SET assessed = assessed + %s, pending = pending + %s, unscored = unscored + %s
-    WHERE group_id = %s AND topic = %s AND partition = %s
 """
 
 
@@ -57,10 +53,7 @@ def move_outcomes(connection: psycopg.Connection, moves: Sequence[Move]) -> list
             for counted in (counts[account], changes[account]):
                 counted[move.was] -= 1
                 counted[move.becomes] += 1
-    rows = [(*(change[name] for name in _OUTCOMES), *account) for account, change in sorted(changes.items())]
-    if rows:
-        with connection.cursor() as cursor:
-            cursor.executemany(_MOVE, rows)
+    add_counts(connection, changes)
     return groups
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.audit.note import Signer
+from monitor.audit.key import Signer
 from tests.rig.waiting import until
 
 HASH = {"EMBEDDING__PROVIDER": "hash"}

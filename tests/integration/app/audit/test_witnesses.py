@@ -7,7 +7,8 @@ from kafka import KafkaConsumer, KafkaProducer
 from pydantic import SecretStr
 
 from monitor.app.audit.witnesses import KafkaWitness, SlackWitness
-from monitor.audit.note import Checkpoint, Signer, opened, signed
+from monitor.audit.key import Signer
+from monitor.audit.note import Checkpoint, opened, signed
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.alert import SlackSettings
 from monitor.core.settings.sections import KafkaSettings

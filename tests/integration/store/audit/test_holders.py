@@ -11,8 +11,9 @@ import pytest
 from sqlalchemy import text
 
 from monitor.audit.finding import Fault
+from monitor.audit.key import Signer
 from monitor.audit.merkle import frontier_of
-from monitor.audit.note import Checkpoint, Signer, signed
+from monitor.audit.note import Checkpoint, signed
 from monitor.core.errors import Fatal
 from monitor.core.model import Verdict
 from monitor.store.audit.tree import stored_tree, tree_size

@@ -10,8 +10,9 @@ from sqlalchemy import text
 
 from monitor.audit.canonical import canonical
 from monitor.audit.finding import Fault
+from monitor.audit.key import Signer
 from monitor.audit.merkle import EMPTY_ROOT, leaf_hash
-from monitor.audit.note import Checkpoint, Signer, opened, signed
+from monitor.audit.note import Checkpoint, opened, signed
 from monitor.audit.recovery import Head
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.store.audit.recovery import Contradicted, WitnessNotes

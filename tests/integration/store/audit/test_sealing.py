@@ -15,8 +15,9 @@ from monitor.app.privacy.retention import remove
 from monitor.assess.classify.profile import load_profile
 from monitor.audit.export import Stored
 from monitor.audit.finding import Fault
+from monitor.audit.key import Signer
 from monitor.audit.merkle import leaf_hash, root_of, verify_consistency
-from monitor.audit.note import Signer, opened
+from monitor.audit.note import opened
 from monitor.core.errors import Fatal
 from monitor.core.model import Mark, Verdict, Work
 from monitor.core.retry import Retry

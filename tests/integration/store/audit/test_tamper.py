@@ -12,8 +12,9 @@ import pytest
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import IntegrityError
 
+from monitor.audit.key import Signer
 from monitor.audit.merkle import leaf_hash, root_of
-from monitor.audit.note import Checkpoint, Signer, signed
+from monitor.audit.note import Checkpoint, signed
 from monitor.audit.record import ASSESSMENT_LEFT_OUT, INTERACTION_LEFT_OUT
 from monitor.store.audit.verify import verify_within
 from tests.factories.answers import NOON

@@ -276,6 +276,13 @@ def test_a_leaf_of_rules_that_was_changed_stops_no_verification(trail):
     assert said(trail) != []
 
 
+def test_an_act_too_deep_to_read_stops_no_verification(trail):
+    trail.erase("a")
+    trail.turn()
+    run(trail, "UPDATE audit_leaf SET body = repeat('[', 100000) WHERE kind = 'erasure'")
+    assert said(trail) != []
+
+
 @pytest.mark.parametrize("drop", ["live", "occurred_at", "committed", "verdict", "revised_at", "v"])
 @pytest.mark.parametrize("then", ["SELECT 1", "DELETE FROM assessment"])
 def test_a_leaf_that_lacks_a_field_stops_no_verification(trail, drop, then):

@@ -178,6 +178,20 @@ def test_feedback_that_comes_before_its_answer_waits_for_it(writer, engine, rows
     assert feedback_on(engine, APP, "q-1")["comment"] == "Wrong."
 
 
+def test_a_comment_that_waits_stays_until_the_thumb_changes(writer, engine):
+    down, minute = Feedback(id="q-1", thumb="down"), timedelta(minutes=1)
+    for at, one in (
+        (NOON - 3 * minute, replace(down, comment="Wrong.")),
+        (NOON - 2 * minute, down),
+        (NOON - 3 * minute, replace(down, id="q-2", comment="Wrong.")),
+        (NOON - 2 * minute, Feedback(id="q-2", thumb="up")),
+    ):
+        writer.write(replace(a_batch(), collected=(collected(one, at=at),)))
+    writer.write(a_batch(said(1), said(2)))
+    assert feedback_on(engine, APP, "q-1") == {"thumb": "down", "comment": "Wrong.", "given_at": NOON - 2 * minute}
+    assert feedback_on(engine, APP, "q-2") == {"thumb": "up", "comment": None, "given_at": NOON - 2 * minute}
+
+
 def test_what_waits_is_bounded_in_time_and_number(writer, rows, monkeypatch, caplog):
     monkeypatch.setattr(feedback_rows, "MOST_EARLY", 2)
     early = tuple(Feedback(id=f"nobody-{n}", thumb="up") for n in range(3))

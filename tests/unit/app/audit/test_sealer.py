@@ -9,8 +9,9 @@ import pytest
 from monitor.app.audit.key import key_at
 from monitor.app.audit.sealer import Sealer, notes_at
 from monitor.app.audit.witnesses import FileWitness
+from monitor.audit.key import Signer
 from monitor.audit.merkle import EMPTY_ROOT
-from monitor.audit.note import Checkpoint, Signer, opened, signed
+from monitor.audit.note import Checkpoint, opened, signed
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.store.audit.recovery import Contradicted, WitnessNotes
 from monitor.store.audit.seal import SealedBatch

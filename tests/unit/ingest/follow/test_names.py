@@ -36,7 +36,7 @@ def test_a_loop_of_links_is_refused(path):
         Reader(path)
 
 
-@pytest.mark.parametrize("data", [gzip.compress(b"one\n", mtime=0), b"\x28\xb5\x2f\xfd", b"\x1f\x8b"])
+@pytest.mark.parametrize("data", [gzip.compress(b"one\n", mtime=0), b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"P*M\x18"])
 def test_a_compressed_file_is_refused_at_the_start(path, data):
     append(path, data)
     with pytest.raises(WrongSettings, match=r"compressed.*monitor replay"):

@@ -59,8 +59,9 @@ def test_a_truncated_file_counts_as_another_one(path, reader):
     assert list(reader.known.values()) == [8, 4]
 
 
+_LEFT_OUT = b"\r\x1f\xb5\x18"  # so that no file begins as if it were compressed
 step = st.one_of(
-    st.binary(max_size=12).map(lambda data: ("append", data.translate(None, b"\r\x1f\xb5"))),  # not as if compressed
+    st.binary(max_size=12).map(lambda data: ("append", data.translate(None, _LEFT_OUT))),
     st.sampled_from([("append", b"\n"), ("poll", None), ("poll", 1), ("restart", None), ("rotate", None)]),
 )
 
