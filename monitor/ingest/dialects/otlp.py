@@ -9,6 +9,7 @@ from monitor.core.errors import InvalidMessage
 from monitor.core.trace import Collected
 from monitor.ingest.dialects.dialect import Context, Dialect
 from monitor.ingest.parse import JsonObject, parse_object
+from monitor.ingest.records import is_protobuf_like_json
 from monitor.ingest.traces.otlp import Telemetry, read_object, read_protobuf
 from monitor.ingest.traces.otlp_json import LOGS, SPANS
 
@@ -21,7 +22,7 @@ def read_if_protobuf(body: bytes, context: Context) -> Collected | None:
     Raises:
         InvalidMessage: it is one, and nothing in it can be used.
     """
-    if not body.startswith(_FIRST_FIELD) or body.lstrip().startswith(b"{"):
+    if not body.startswith(_FIRST_FIELD) or _is_json(body):
         return None
     try:
         found = read_protobuf(body)
@@ -50,7 +51,11 @@ def read_json_bytes(body: bytes, context: Context) -> Collected:
 
 def read_bytes(body: bytes, context: Context) -> Collected:
     """A request in either encoding."""
-    return (read_json_bytes if body.lstrip().startswith(b"{") else read_proto_bytes)(body, context)
+    return (read_json_bytes if _is_json(body) else read_proto_bytes)(body, context)
+
+
+def _is_json(body: bytes) -> bool:
+    return body.lstrip().startswith(b"{") and not is_protobuf_like_json(body)
 
 
 def _collected(found: Telemetry, context: Context) -> Collected:
