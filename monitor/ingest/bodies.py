@@ -6,7 +6,6 @@ each after its length in four bytes, big-endian, as protobuf.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -17,12 +16,11 @@ from typing import IO
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.message import Message, Position
 from monitor.ingest.compression import DAMAGED, HEAD_BYTES, decompressed
-from monitor.ingest.records import TABLE, Form, form_of, records
+from monitor.ingest.records import TABLE, Form, form_of, is_protobuf_like_json, records
 
 MOST_BYTES = 512 * 2**20  # of a file, decompressed
 _LENGTH_BYTES = 4
 _JSON_STARTS = (b"{", b"[", b'"')
-_NEVER_JSON = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _STDIN = Path("-")
 
 
@@ -51,7 +49,7 @@ def _pieces(content: bytes, form: Form) -> Iterator[tuple[int, bytes]]:
         return
     if form is Form.JSON:
         bodies = _prefixed(content)
-        if bodies is None and (start not in _JSON_STARTS or _is_protobuf(content)):
+        if bodies is None and (start not in _JSON_STARTS or is_protobuf_like_json(content)):
             bodies = [slice(None)]
         if bodies is not None:
             yield from enumerate((content[body] for body in bodies), start=1)
@@ -60,11 +58,6 @@ def _pieces(content: bytes, form: Form) -> Iterator[tuple[int, bytes]]:
     for number, (value, _) in enumerate(pieces, start=1):
         if value.strip():
             yield number, value
-
-
-def _is_protobuf(content: bytes) -> bool:
-    """Whether a line feed and what looks like JSON's first sign are the tag and the length of a list of spans."""
-    return content.startswith(b"\n") and _NEVER_JSON.search(content, 0, 128) is not None
 
 
 def _prefixed(content: bytes) -> list[slice] | None:

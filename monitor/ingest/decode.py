@@ -22,7 +22,6 @@ from monitor.privacy.redaction.traces import TraceRedactor
 
 AUTO = "auto"
 _REPLACED = frozenset({Mark.TEXT_REPLACED})
-_NO_MARKS: frozenset[Mark] = frozenset()
 _AS_NAMED = EventMap({})
 
 
@@ -80,12 +79,14 @@ class Decoder:
             raise InvalidMessage("$", f"is {size:,} bytes long; the limit is {self._max_message_bytes:,}")
         if size > len(message.value):
             raise InvalidMessage("$", f"was cut: only {len(message.value):,} of its {size:,} bytes arrived")
+        context = self._context(message)
         if self._dialect is not None and self._dialect.read_bytes is not None:
-            return self._dialect.read_bytes(message.value, self._context(message, _NO_MARKS))
-        if self._dialect is None and otlp.is_protobuf(message.value):
-            return otlp.read_proto_bytes(message.value, self._context(message, _NO_MARKS))
+            return self._dialect.read_bytes(message.value, context)
+        if self._dialect is None and (spans := otlp.read_if_protobuf(message.value, context)) is not None:
+            return spans
         event, replaced = parse_object(message.value)
-        context = self._context(message, _REPLACED if replaced else _NO_MARKS)
+        if replaced:
+            context = replace(context, marks=_REPLACED)
         dialect = self._dialect or _announced(message.headers, self._dialects)
         if dialect is None and message.headers == TABLE:
             return (self._event_map or _AS_NAMED).read(event, context)
@@ -93,7 +94,7 @@ class Decoder:
             return self._event_map.read(event, context)
         return (dialect or _recognised(event, self._dialects)).read(event, context)
 
-    def _context(self, message: Message, marks: frozenset[Mark]) -> Context:
+    def _context(self, message: Message) -> Context:
         return Context(
             app=self._app,
             environment=self._environment,
@@ -103,7 +104,6 @@ class Decoder:
             read_data=self._read_data,
             headers=message.headers,
             position=message.position,
-            marks=marks,
         )
 
     def decode_batch(self, messages: Iterable[Message]) -> Decoded:

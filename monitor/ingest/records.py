@@ -17,6 +17,7 @@ from monitor.ingest.lines import CHUNK_BYTES, Chunks, lines
 
 SURPLUS = ""  # the name under which a row holds the cells that its columns do not account for
 TABLE = (("content-type", b"text/csv"),)  # the headers of a message that is a row
+_NEVER_JSON = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _TABLES = frozenset({".csv", ".tsv"})
 _PACKED = frozenset({".gz", ".zst"})
 _DELIMITERS = (",", ";", "\t", "|")
@@ -35,6 +36,11 @@ Record = tuple[bytes, int]  # at most `limit` + 1 bytes of it, and its full leng
 class Form(Enum):
     JSON = auto()
     TABLE = auto()
+
+
+def is_protobuf_like_json(raw: bytes) -> bool:
+    """Whether a line feed and what looks like JSON's first sign are the tag and the length of a message in protobuf."""
+    return raw.startswith(b"\n") and _NEVER_JSON.search(raw, 0, 128) is not None
 
 
 def form_of(path: Path) -> Form:

@@ -79,7 +79,8 @@ class Assembler:
         if isinstance(turn, NoTurn) or trace.spans > 1:
             return turn
         around = self.store.parts(self.store.around(trace))
-        return turns([own, *map(_trace, around.values())])[0]
+        [turn] = turns([own], around=[_trace(others) for others in around.values()])
+        return turn
 
     def _too_old(self, trace: DueTrace) -> bool:
         claimed = trace.lease - timedelta(seconds=LEASE)

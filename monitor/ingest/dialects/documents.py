@@ -7,7 +7,7 @@ import ast
 from monitor.core.model import Json
 from monitor.ingest.dialects.spans import given, json_value
 from monitor.ingest.parse import JsonObject
-from monitor.ingest.traces.reading.documents import documents_of
+from monitor.ingest.traces.conventions.documents import documents_of
 
 _LISTS = ("documents", "retrieved_documents", "contexts", "results")
 

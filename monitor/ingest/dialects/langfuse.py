@@ -17,9 +17,9 @@ from monitor.ingest.dialects.spans import (
     collected,
     given,
     items,
+    json_object,
     json_value,
     nanoseconds,
-    objects,
     records,
     span_id,
     text,
@@ -99,7 +99,7 @@ def _trace(trace: JsonObject, path: str, ended: int) -> Span:
 
 def _observation(record: JsonObject, trace: JsonObject, path: str, root: str | None) -> Span:
     own, parent = record.get("id"), record.get("parent_observation_id")
-    usage = objects(record.get("usage_details")) or objects(record.get("usage"))
+    usage = json_object(record.get("usage_details")) or json_object(record.get("usage"))
     parameters = json_value(record.get("model_parameters"))
     attributes: dict[str, Json] = {
         "langfuse.observation.type": text(record.get("type") or "span").lower(),

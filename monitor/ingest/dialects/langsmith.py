@@ -14,10 +14,10 @@ from monitor.ingest.dialects.dialect import Context, Dialect
 from monitor.ingest.dialects.spans import (
     collected,
     given,
+    json_object,
     json_value,
     nanoseconds,
     nested,
-    objects,
     records,
     span_id,
     text,
@@ -55,11 +55,12 @@ def _run(run: JsonObject, path: str) -> Span:
     above = _STEP.findall(order) if isinstance(order, str) else []
     parent = run.get("parent_run_id") or (above[-2] if len(above) > 1 else None)
     own_trace = run.get("trace_id") or (above[0] if above else None) or (None if parent else run.get("id"))
-    extra = objects(run.get("extra"))
-    metadata = {**objects(extra.get("metadata")), **objects(run.get("metadata"))}
+    extra = json_object(run.get("extra"))
+    metadata = {**json_object(extra.get("metadata")), **json_object(run.get("metadata"))}
     kind = text(run.get("run_type") or "chain")
     error = run.get("error")
-    usage = objects(metadata.get("usage_metadata")) or objects(objects(run.get("outputs")).get("usage_metadata"))
+    outputs = json_object(run.get("outputs"))
+    usage = json_object(metadata.get("usage_metadata")) or json_object(outputs.get("usage_metadata"))
     attributes: dict[str, Json] = {
         "langsmith.span.kind": kind,
         "langsmith.trace.name": run.get("name"),

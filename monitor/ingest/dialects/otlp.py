@@ -9,21 +9,26 @@ from monitor.core.errors import InvalidMessage
 from monitor.core.trace import Collected
 from monitor.ingest.dialects.dialect import Context, Dialect
 from monitor.ingest.parse import JsonObject, parse_object
+from monitor.ingest.records import is_protobuf_like_json
 from monitor.ingest.traces.otlp import Telemetry, read_object, read_protobuf
 from monitor.ingest.traces.otlp_json import LOGS, SPANS
 
 _FIRST_FIELD = b"\x0a"  # of both requests: a list of resources; also a line feed, with which JSON may begin
 
 
-def is_protobuf(body: bytes) -> bool:
-    """Whether the bytes are a request in protobuf that holds something."""
-    if not body.startswith(_FIRST_FIELD) or body.lstrip().startswith(b"{"):
-        return False
+def read_if_protobuf(body: bytes, context: Context) -> Collected | None:
+    """What a request in protobuf holds; None if the bytes are none, or it holds nothing.
+
+    Raises:
+        InvalidMessage: it is one, and nothing in it can be used.
+    """
+    if not body.startswith(_FIRST_FIELD) or _is_json(body):
+        return None
     try:
-        read = read_protobuf(body)
+        found = read_protobuf(body)
     except InvalidMessage:
-        return False
-    return bool(read.spans or read.logs or read.rejected)
+        return None
+    return _collected(found, context) if found.spans or found.logs or found.rejected else None
 
 
 def read(event: JsonObject, context: Context) -> Collected:
@@ -46,7 +51,11 @@ def read_json_bytes(body: bytes, context: Context) -> Collected:
 
 def read_bytes(body: bytes, context: Context) -> Collected:
     """A request in either encoding."""
-    return (read_json_bytes if body.lstrip().startswith(b"{") else read_proto_bytes)(body, context)
+    return (read_json_bytes if _is_json(body) else read_proto_bytes)(body, context)
+
+
+def _is_json(body: bytes) -> bool:
+    return body.lstrip().startswith(b"{") and not is_protobuf_like_json(body)
 
 
 def _collected(found: Telemetry, context: Context) -> Collected:

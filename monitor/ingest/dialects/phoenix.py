@@ -14,9 +14,9 @@ from monitor.ingest.dialects.dialect import Context, Dialect
 from monitor.ingest.dialects.spans import (
     collected,
     given,
+    json_object,
     json_value,
     nanoseconds,
-    objects,
     records,
     span_id,
     text,
@@ -55,11 +55,11 @@ DIALECT = Dialect(
 
 
 def _span(record: JsonObject, path: str) -> Span:
-    context = objects(record.get("context"))
+    context = json_object(record.get("context"))
     own = context.get("span_id") or record.get("context.span_id")
     parent = record.get("parent_id")
     columns = {name.removeprefix(_COLUMN): value for name, value in record.items() if name.startswith(_COLUMN)}
-    attributes = dict(_flat(columns or objects(record.get("attributes"))))
+    attributes = dict(_flat(columns or json_object(record.get("attributes"))))
     attributes.setdefault("openinference.span.kind", record.get("span_kind"))
     return Span(
         trace_id=trace_id(context.get("trace_id") or record.get("context.trace_id"), f"{path}context.trace_id"),
@@ -96,4 +96,4 @@ def _events(value: Json, path: str) -> Iterator[SpanEvent]:
     for i, item in enumerate(items if isinstance(items, list) else ()):
         if isinstance(item, dict):
             at = nanoseconds(item.get("timestamp"), f"{path}[{i}].timestamp")
-            yield SpanEvent(name=text(item.get("name") or ""), at=at, attributes=objects(item.get("attributes")))
+            yield SpanEvent(name=text(item.get("name") or ""), at=at, attributes=json_object(item.get("attributes")))

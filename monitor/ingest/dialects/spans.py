@@ -109,7 +109,8 @@ def json_value(value: Json) -> Json:
     return value
 
 
-def objects(value: Json) -> JsonObject:
+def json_object(value: Json) -> JsonObject:
+    """The object that a value is, or holds as JSON in a text; an empty one if there is none."""
     held = json_value(value)
     return held if isinstance(held, dict) else {}
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from monitor.core.trace import Span
-from monitor.ingest.traces.reading.kinds import Kind, kind_of
-from monitor.ingest.traces.reading.step import Step
+from monitor.ingest.traces.conventions.kinds import Kind, kind_of
+from monitor.ingest.traces.conventions.step import Step
 
 
 def is_root(span: Span) -> bool:

@@ -43,7 +43,8 @@ def native_event(turn: Turn, *, app: str) -> bytes:
         "unscored": turn.unscored,
     }
     always = {"question", "retrieved_documents", "answer"}
-    return to_json(_storable({name: value for name, value in event.items() if name in always or value is not None}))
+    given = {name: value for name, value in event.items() if name in always or value is not None}
+    return to_json(_storable(given), inf_nan_mode="null")  # Python writes NaN into the JSON of attributes
 
 
 def _storable(value: Json) -> Json:

@@ -7,6 +7,7 @@ Encoding": ids as hexadecimal, 64-bit integers as strings or numbers, enums as n
 from __future__ import annotations
 
 import math
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -23,14 +24,13 @@ from monitor.core.errors import InvalidMessage
 from monitor.core.model import Json
 from monitor.core.trace import LogRecord, Span, SpanEvent
 from monitor.ingest.parse import JsonObject, parse_object
-from monitor.ingest.traces.otlp_json import LOGS, SPANS, logs_of, spans_of
+from monitor.ingest.traces.otlp_json import LOGS, SPANS, holds, logs_of, spans_of
 from monitor.ingest.traces.otlp_values import (
     MAX_ATTRIBUTES,
     MAX_DEPTH,
     MAX_EVENTS,
     MAX_SHARED_CHARS,
     Unusable,
-    base64_text,
     checked_ids,
     kept_of_resource,
 )
@@ -38,6 +38,7 @@ from monitor.ingest.traces.otlp_wire import check_count
 
 _STATUS_ERROR = 2
 _Message = TypeVar("_Message")
+_Read = TypeVar("_Read")
 
 
 class Telemetry(NamedTuple):
@@ -80,8 +81,9 @@ def read_object(request: JsonObject) -> Telemetry:
         InvalidMessage: it has neither; otherwise as `read_request`.
     """
     left_out: list[str] = []
-    spans = spans_of(request, left_out) if SPANS in request or LOGS not in request else ()
-    logs = logs_of(request, left_out) if LOGS in request else ()
+    has_logs = holds(request, LOGS)
+    spans = spans_of(request, left_out) if holds(request, SPANS) or not has_logs else ()
+    logs = logs_of(request, left_out) if has_logs else ()
     return _telemetry(spans=spans, logs=logs, left_out=left_out)
 
 
@@ -135,9 +137,6 @@ def _logs(request: ExportLogsServiceRequest, left_out: list[str]) -> list[LogRec
             of_spans = [record for record in scope_logs.log_records if record.trace_id and record.span_id]
             found += _readable(of_spans, partial(_log, scope=scope, resource=resource), left_out)
     return found
-
-
-_Read = TypeVar("_Read")
 
 
 def _readable(items: Iterable[_Message], read: Callable[[_Message], _Read], left_out: list[str]) -> list[_Read]:
@@ -218,7 +217,7 @@ def _value(value: AnyValue, depth: int) -> Json:
     elif kind == "kvlist_value":
         read = {storable(pair.key): _value(pair.value, _deeper(depth)) for pair in value.kvlist_value.values}
     elif kind == "bytes_value":
-        read = base64_text(value.bytes_value)
+        read = b64encode(value.bytes_value).decode("ascii")
     elif kind == "double_value":  # JSON, in which it is stored, has no infinity
         read = value.double_value if math.isfinite(value.double_value) else None
     elif kind is not None:

@@ -24,9 +24,12 @@ from monitor.ingest.traces.otlp_values import (
 
 _ERROR = (2, "2", "STATUS_CODE_ERROR", "ERROR")
 _Read = TypeVar("_Read")
-
-
 SPANS, LOGS = "resourceSpans", "resourceLogs"
+
+
+def holds(request: JsonObject, name: str) -> bool:
+    """Whether the request has the list `SPANS`, or `LOGS`, in either spelling."""
+    return name in request or _snake(name) in request
 
 
 def spans_of(request: JsonObject, left_out: list[str]) -> list[Span]:
@@ -51,7 +54,7 @@ def _items(
 ) -> list[_Read]:
     """Walks from the request through resources and scopes to the spans or records."""
     by_resource, by_scope, of_scope = names
-    if by_resource not in request and _snake(by_resource) not in request:
+    if not holds(request, by_resource):
         raise InvalidMessage(by_resource, "is missing")
     found, items = [], Items()
     for i, group in _objects(request, by_resource, ()):
@@ -65,7 +68,7 @@ def _items(
                 items.take(1)
                 try:
                     one = read(item, name, resource)
-                except Unusable as error:
+                except InvalidMessage as error:
                     left_out.append(str(error))
                     continue
                 if one is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Mapping
 
@@ -17,8 +16,6 @@ MAX_DEPTH = 32  # levels of lists and objects in an attribute
 LATEST = 2**64 - 1  # nanoseconds since 1970, in the year 2554
 _TRACE_ID = re.compile("[0-9a-f]{32}")
 _SPAN_ID = re.compile("[0-9a-f]{16}")
-
-
 _OF_RESOURCE = (
     "service.name",
     "openinference.project.name",
@@ -73,7 +70,3 @@ def kept_of_resource(attributes: Mapping[str, Json]) -> dict[str, Json]:
     """What is read of a resource later."""
     texts = {name: attributes.get(name) for name in _OF_RESOURCE}
     return {name: text[:MAX_SHARED_CHARS] for name, text in texts.items() if isinstance(text, str)}
-
-
-def base64_text(value: bytes) -> str:
-    return base64.b64encode(value).decode("ascii")

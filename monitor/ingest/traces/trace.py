@@ -92,8 +92,8 @@ class Trace:
 
     @property
     def started(self) -> int:
-        """When the first span started, in nanoseconds since 1970."""
-        return min((span.started for span in self.by_id.values() if span.started), default=0)
+        """When the first span started, in nanoseconds since 1970; when the last one ended if none says so."""
+        return min((span.started for span in self.by_id.values() if span.started), default=self.ended)
 
     @property
     def ended(self) -> int:

@@ -8,28 +8,28 @@ from datetime import UTC, datetime, timedelta
 from monitor.core.model import Unscored
 from monitor.ingest.traces.assembly.answer import answer_of
 from monitor.ingest.traces.assembly.background import background_of
-from monitor.ingest.traces.assembly.doubles import doubles
+from monitor.ingest.traces.assembly.duplicates import duplicates
 from monitor.ingest.traces.assembly.prompt import with_prompt_texts
 from monitor.ingest.traces.assembly.question import question_of
-from monitor.ingest.traces.assembly.retrieved import documents_of_turn, retrieves
+from monitor.ingest.traces.assembly.retrieved import documents_of_turn
 from monitor.ingest.traces.assembly.steps import Steps
-from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.values import is_redacted
+from monitor.ingest.traces.conventions.kinds import Kind
+from monitor.ingest.traces.conventions.values import is_redacted
 from monitor.ingest.traces.trace import Trace
 from monitor.ingest.traces.turn import NoTurn, Turn, TurnDocument
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def turns(traces: Sequence[Trace]) -> list[Turn | NoTurn]:
+def turns(traces: Sequence[Trace], *, around: Sequence[Trace] = ()) -> list[Turn | NoTurn]:
     """The turn of each trace, or why it has none, in the order of `traces`.
 
     Pure: the same spans in any order, repeated or not, give the same turns. Several traces are read together, since
-    one may only repeat the model call of another.
+    one may only repeat the model call of another: of another of `traces`, or of those `around`, which get no turn here.
     """
     read = [Steps(trace) for trace in traces]
-    repeats = doubles(read)
-    return [_turn(steps, repeats.get(steps.trace.trace_id)) for steps in read]
+    originals = duplicates([*read, *map(Steps, around)])
+    return [_turn(steps, originals.get(steps.trace.trace_id)) for steps in read]
 
 
 def _turn(steps: Steps, original: str | None) -> Turn | NoTurn:
@@ -47,8 +47,7 @@ def _turn(steps: Steps, original: str | None) -> Turn | NoTurn:
     answer, told_by = answer_of(steps)
     hides_output = hides_output or is_redacted(answer)
     answer = None if hides_output else answer
-    hides_documents = any(step.hides_documents for step in steps.of(Kind.RETRIEVER, Kind.RERANKER))
-    if documents is not None and not (hides_documents or hides_input):
+    if documents is not None and not (steps.hides_documents or hides_input):
         documents = with_prompt_texts(documents, steps)
     back = background_of(steps)
     return Turn(
@@ -66,18 +65,18 @@ def _turn(steps: Steps, original: str | None) -> Turn | NoTurn:
         environment=back.environment,
         failed=final.failed,
         usage=back.usage,
-        unscored=unscored(
+        unscored=_unscored(
             question,
             answer,
             documents,
             failed=final.failed,
-            redacted=hides_input or hides_output or hides_documents,
-            retrieves=retrieves(steps),
+            redacted=hides_input or hides_output or steps.hides_documents,
+            retrieves=bool(steps.retrieval_steps),
         ),
     )
 
 
-def unscored(
+def _unscored(
     question: str | None,
     answer: str | None,
     documents: Sequence[TurnDocument] | None,

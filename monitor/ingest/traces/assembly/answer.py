@@ -6,9 +6,9 @@ import re
 
 from monitor.core.model import Json
 from monitor.ingest.traces.assembly.steps import Steps
-from monitor.ingest.traces.reading.documents import squeezed
-from monitor.ingest.traces.reading.messages import messages_of
-from monitor.ingest.traces.reading.values import MAX_DEPTH, is_cut, is_repr, understood, walk
+from monitor.ingest.traces.conventions.documents import squeezed
+from monitor.ingest.traces.conventions.messages import messages_of
+from monitor.ingest.traces.conventions.values import MAX_DEPTH, is_cut, is_plain_text, is_repr, understood, walk
 
 _KEYS = (
     "answer", "final_answer", "final_output", "final_result", "response", "reply", "output", "outputs", "result",
@@ -40,8 +40,8 @@ def given_in(value: Json, spoken: str | None, depth: int = 0) -> str | None:
     """The answer in what a step gave back; `spoken` is the text of the model."""
     value = understood(value)
     if isinstance(value, str):
-        usable = value.strip() and not is_repr(value)
-        return (spoken if spoken is not None and _is_cut_from(value, spoken) else value) if usable else None
+        whole = spoken if spoken is not None and _is_cut_from(value, spoken) else value
+        return whole if is_plain_text(value) else None
     if depth > MAX_DEPTH or not isinstance(value, dict | list):
         return None
     messages = messages_of(value)
@@ -61,7 +61,7 @@ def given_in(value: Json, spoken: str | None, depth: int = 0) -> str | None:
 def _named(value: Json, names: tuple[str, ...]) -> str | None:
     """The first text under one of the names."""
     texts = [value.get(name) for name in names] if isinstance(value, dict) else []
-    return next((text for text in texts if isinstance(text, str) and text.strip() and not is_repr(text)), None)
+    return next((text for text in texts if is_plain_text(text)), None)
 
 
 def _holds(value: Json, spoken: str) -> bool:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from monitor.core.model import Json, TokenUsage
 from monitor.core.trace import LogRecord, Span
 from monitor.ingest.traces.assembly.steps import Steps
-from monitor.ingest.traces.reading.facts import conversation_of, usage_of, usage_within, user_of
-from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.step import Step
-from monitor.ingest.traces.reading.values import first_text
+from monitor.ingest.traces.conventions.facts import conversation_of, response_id_of, usage_of, usage_within, user_of
+from monitor.ingest.traces.conventions.kinds import Kind
+from monitor.ingest.traces.conventions.step import Step
+from monitor.ingest.traces.conventions.values import first_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +67,10 @@ def _usage(steps: Steps) -> TokenUsage | None:
     made: list[int] = []
     responses: set[str] = set()
     for span_id, usage in counting.items():
-        response = steps.by_id[span_id].span.attributes.get("gen_ai.response.id")
-        if span_id in inner or (isinstance(response, str) and response in responses):
+        response = response_id_of(steps.by_id[span_id].span)
+        if span_id in inner or response in responses:
             continue
-        if isinstance(response, str) and response:
+        if response is not None:
             responses.add(response)
         given += [usage.input] if usage.input is not None else []
         made += [usage.output] if usage.output is not None else []

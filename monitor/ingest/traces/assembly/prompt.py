@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import islice, zip_longest
 
 from monitor.ingest.traces.assembly.steps import Steps
-from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.messages import messages_of
-from monitor.ingest.traces.reading.values import understood
+from monitor.ingest.traces.conventions.kinds import Kind
+from monitor.ingest.traces.conventions.messages import messages_of, results_of_turn
+from monitor.ingest.traces.conventions.values import understood
 from monitor.ingest.traces.turn import TurnDocument
 
 HEADING = re.compile(
@@ -52,14 +52,13 @@ def _blocks(steps: Steps) -> Iterator[str]:
     named = [v for name, v in final.span.attributes.items() if name.startswith("gen_ai.prompt.variable.")]
     named += variables.values() if isinstance(variables, dict) else ()
     yield from (value for value in named if isinstance(value, str))
-    last = max((i for i, message in enumerate(final.said) if message.role == "user"), default=-1)
-    tools = [message.text for message in final.said[last + 1 :] if message.role == "tool"]
+    tools = [message.text for message in results_of_turn(final.input_messages)]
     for step in steps.topmost(Kind.TOOL):
         tools += [message.text for message in messages_of(understood(step.output), "tool")]
     yield from tools
     if len(tools) > 1:
         yield "\n\n".join(dict.fromkeys(tools))
-    for message in final.said:
+    for message in final.input_messages:
         if message.role in {"system", "user"}:
             heading = list(HEADING.finditer(message.text))
             if heading:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from monitor.core.model import Json
 from monitor.ingest.traces.assembly.prompt import HEADING
 from monitor.ingest.traces.assembly.steps import Steps
-from monitor.ingest.traces.reading.documents import squeezed
-from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.messages import last_of, messages_of
-from monitor.ingest.traces.reading.step import Step
-from monitor.ingest.traces.reading.values import MAX_DEPTH, is_cut, is_repr, understood, walk
+from monitor.ingest.traces.conventions.documents import squeezed
+from monitor.ingest.traces.conventions.kinds import Kind
+from monitor.ingest.traces.conventions.messages import last_of, messages_of
+from monitor.ingest.traces.conventions.step import Step
+from monitor.ingest.traces.conventions.values import MAX_DEPTH, is_cut, is_plain_text, is_repr, understood, walk
 from monitor.ingest.traces.turn import TurnDocument
 
 _KEYS = (
@@ -61,7 +61,7 @@ def _asked(step: Step, heard: str) -> str | None:
     """What a chain was asked: in what it was given, or by the last message of the user to it."""
     if step.input is not None:
         return asked_in(step.input, heard)
-    spoken = last_of(list(step.said), "user")
+    spoken = last_of(step.input_messages, "user")
     return None if spoken is None else asked_in(spoken.text, heard)
 
 
@@ -81,7 +81,7 @@ def _within_prompt(heard: str, steps: Steps) -> str:
 
     Of several such lines, as prompts with examples have them, it is the last if nothing but the answer follows it.
     """
-    asked = {asked_in(_query(step), heard) for step in steps.of(Kind.RETRIEVER, Kind.RERANKER)}
+    asked = {asked_in(_query(step), heard) for step in steps.retrieval_steps}
     queries = [query for query in asked if query]
     if len(queries) == 1 and queries[0] in heard:
         return queries[0]
@@ -97,7 +97,7 @@ def asked_in(value: Json, heard: str, depth: int = 0) -> str | None:
     if depth > MAX_DEPTH or value is None:
         return None
     if isinstance(value, str):
-        return value if value.strip() and not is_repr(value) else None
+        return value if is_plain_text(value) else None
     if isinstance(value, list):
         return _asked_in_list(value, heard, depth)
     return _asked_in_object(value, heard, depth) if isinstance(value, dict) else None
@@ -120,7 +120,7 @@ def _asked_in_list(value: list[Json], heard: str, depth: int) -> str | None:
     spoken = last_of(messages_of(value), "user")
     if spoken is not None:
         return spoken.text or None
-    texts = [text for text in value if isinstance(text, str) and text.strip() and not is_repr(text)]
+    texts = [text for text in value if is_plain_text(text)]
     if len(texts) > 1:
         return _fitting(texts, heard) or texts[0]
     return texts[0] if texts else next((a for one in value if (a := asked_in(one, heard, depth + 1))), None)
@@ -130,9 +130,9 @@ def _of_parts(value: dict[str, Json], heard: str, depth: int) -> str | None:
     """The question where every part of a pipeline got its own, or where no name tells which text it is."""
     asked = [a for part in value.values() if isinstance(part, dict) and (a := asked_in(part, heard, depth + 1))]
     if not heard:
-        texts = [text for text in value.values() if isinstance(text, str) and text.strip() and not is_repr(text)]
+        texts = [text for text in value.values() if is_plain_text(text)]
         return max(asked, key=asked.count) if asked else texts[0] if len(texts) == 1 == len(value) else None
-    texts = [text for _, text in walk(value) if isinstance(text, str) and text.strip() and not is_repr(text)]
+    texts = [text for _, text in walk(value) if is_plain_text(text)]
     return _fitting(asked, heard) or _fitting(texts, heard)
 
 
@@ -153,8 +153,8 @@ def _heard(steps: Steps) -> str | None:
     final = [steps.final] if steps.final else []
     calls = sorted(steps.of(Kind.MODEL), key=lambda s: (s.span.ended, s.span.span_id), reverse=True)
     for step in [*final, *calls]:
-        spoken = last_of(list(step.said), "user")
-        if spoken is not None and spoken.text.strip() and not is_repr(spoken.text):
+        spoken = last_of(step.input_messages, "user")
+        if spoken is not None and is_plain_text(spoken.text):
             return spoken.text
     return None
 

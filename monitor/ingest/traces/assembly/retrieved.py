@@ -8,11 +8,11 @@ from itertools import islice
 
 from monitor.core.model import Json
 from monitor.ingest.traces.assembly.steps import Steps
-from monitor.ingest.traces.reading.documents import completed, documents_of, merged, squeezed
-from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.messages import messages_of, text_of
-from monitor.ingest.traces.reading.step import Step
-from monitor.ingest.traces.reading.values import is_redacted, is_repr, rescued, understood, walk
+from monitor.ingest.traces.conventions.documents import completed, documents_of, merged, squeezed
+from monitor.ingest.traces.conventions.kinds import Kind
+from monitor.ingest.traces.conventions.messages import messages_of, results_of_turn, text_of
+from monitor.ingest.traces.conventions.step import Step
+from monitor.ingest.traces.conventions.values import is_plain_text, is_redacted, rescued, understood, walk
 from monitor.ingest.traces.turn import TurnDocument
 
 _HANDOFF = re.compile(r"transfer_(?:to|back)|hand_?off|delegate_", re.IGNORECASE)
@@ -31,8 +31,7 @@ def documents_of_turn(steps: Steps) -> list[TurnDocument] | None:
         return [d for d in found or () if d.id is not None or d.text is not None] or None
     if found is not None:
         if any(d.id is None or d.text is None or d.score is None for d in found):
-            inner = [step.documents or () for step in steps.of(Kind.RETRIEVER, Kind.RERANKER)]
-            found = completed(found, merged(inner))
+            found = completed(found, merged(step.documents or () for step in steps.retrieval_steps))
         if any(d.id is None or d.text is None for d in found):
             found = completed(found, steps.known_documents)
         return found
@@ -42,16 +41,10 @@ def documents_of_turn(steps: Steps) -> list[TurnDocument] | None:
 
 def _is_hidden(steps: Steps) -> bool:
     """Whether what was found is redacted where it was found: then it is not read from where it leaks."""
-    found_by = steps.of(Kind.RETRIEVER, Kind.RERANKER)
-    if any(step.hides_documents for step in found_by):
+    if steps.hides_documents:
         return True
-    silent = not any(step.documents for step in found_by)
-    return silent and any(is_redacted(step.output) for step in (*found_by, *steps.of(Kind.TOOL)))
-
-
-def retrieves(steps: Steps) -> bool:
-    """Whether the trace shows that something was looked up, even where it does not show what was found."""
-    return bool(steps.of(Kind.RETRIEVER, Kind.RERANKER))
+    silent = not any(step.documents for step in steps.retrieval_steps)
+    return silent and any(is_redacted(step.output) for step in (*steps.retrieval_steps, *steps.of(Kind.TOOL)))
 
 
 def _reranked(steps: Steps) -> list[TurnDocument] | None:
@@ -104,10 +97,8 @@ def _from_tools(steps: Steps) -> list[TurnDocument]:
 
 
 def _from_messages(steps: Steps) -> list[TurnDocument]:
-    """From the results of tools that the model got after the last message of the user; earlier ones are past turns'."""
-    said = list(steps.final.said) if steps.final else []
-    last = max((i for i, message in enumerate(said) if message.role == "user"), default=-1)
-    results = [m for m in said[last + 1 :] if m.role == "tool" and not _HANDOFF.match(m.name)]
+    given = steps.final.input_messages if steps.final else ()
+    results = [m for m in results_of_turn(given) if not _HANDOFF.match(m.name)]
     return merged(_of_result(m.text if m.raw is None else m.raw, steps) for m in results)
 
 
@@ -116,8 +107,8 @@ def _repeated_in_prompt(steps: Steps) -> list[TurnDocument]:
 
     It is what a step before the call gave back, or what any step was given as context.
     """
-    said = steps.final.said if steps.final else ()
-    prompt, asked = squeezed(" ".join(m.text for m in said)), {m.text for m in said if m.role == "user"}
+    given = steps.final.input_messages if steps.final else ()
+    prompt, asked = squeezed(" ".join(m.text for m in given)), {m.text for m in given if m.role == "user"}
     around = {step.span.span_id for step in steps.around}
     for step in steps.of(Kind.CHAIN):
         outputs = [] if step.span.span_id in around else [("", understood(step.output))]
@@ -141,7 +132,7 @@ def _of_result(value: Json, steps: Steps) -> list[TurnDocument]:
         return [TurnDocument(id=None, text=text) for text in texts]
     spoken = messages_of(read, "tool")
     text = "\n".join(m.text for m in spoken if m.text) if spoken else text_of(read)
-    if not text.strip() or is_redacted(text) or is_repr(text):
+    if not is_plain_text(text) or is_redacted(text):
         return []
     evened = squeezed(text)
     within = [(evened.find(squeezed(d.text)), d) for d in steps.known_documents[:_MOST_COMPARED] if d.text]
@@ -153,7 +144,7 @@ def _texts(value: Json) -> list[str]:
     """The passages that a list of plain texts holds; none if it holds anything else."""
     if not isinstance(value, list):
         return []
-    texts = [text for text in value if isinstance(text, str) and text.strip() and not is_repr(text)]
+    texts = [text for text in value if is_plain_text(text)]
     few = len(value) <= _MOST_COMPARED
     return texts if few and len(texts) == len(value) and not any(is_redacted(text) for text in texts) else []
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from monitor.ingest.traces.reading.documents import documents_of, merged
-from monitor.ingest.traces.reading.kinds import Kind, is_check, kind_by_name, kind_of
-from monitor.ingest.traces.reading.step import Step
-from monitor.ingest.traces.reading.values import is_repr, understood
+from monitor.ingest.traces.conventions.documents import documents_of, merged
+from monitor.ingest.traces.conventions.kinds import Kind, is_check, kind_by_name, kind_of
+from monitor.ingest.traces.conventions.step import Step
+from monitor.ingest.traces.conventions.values import is_plain_text, understood
 from monitor.ingest.traces.trace import Trace
 from monitor.ingest.traces.turn import TurnDocument
 
@@ -44,13 +44,23 @@ class Steps:
         return [step for step in self.by_id.values() if step.kind in kinds]
 
     @cached_property
+    def retrieval_steps(self) -> Sequence[Step]:
+        """The retrievers and rerankers."""
+        return self.of(Kind.RETRIEVER, Kind.RERANKER)
+
+    @cached_property
+    def hides_documents(self) -> bool:
+        """Whether the text of a document is redacted where it was found."""
+        return any(step.hides_documents for step in self.retrieval_steps)
+
+    @cached_property
     def models(self) -> Sequence[Step]:
         """The calls of models. Spans that only call themselves so, and show neither text nor tokens, are left out."""
         checks = {span_id for span_id, step in self.by_id.items() if is_check(step.span)}
         within = self.below(checks) if checks else set()
         models = [step for step in self.of(Kind.MODEL) if not step.is_empty]
         speaking = [step for step in models if step.span.span_id not in within] or models
-        telling = [step for step in speaking if step.replied or step.failed]
+        telling = [step for step in speaking if step.output_messages or step.failed]
         return telling or speaking
 
     @cached_property
@@ -71,9 +81,8 @@ class Steps:
         above: list[Step] = []
         for span_id in self.trace.ancestors(self.final.span.span_id):
             above.append(self.by_id[span_id])
-            if (
-                above[-1].kind is Kind.TOOL
-            ):  # an answer within a tool is not the chatbot's: what is around it tells more
+            # an answer within a tool is not the chatbot's: what is around it tells more
+            if above[-1].kind is Kind.TOOL:
                 above.clear()
         chosen = {step.span.span_id: step for step in above}
         for span_id in self.trace.children_of.get(None, ()):
@@ -116,7 +125,7 @@ class Steps:
         """Whether a chain without a parent gave back a text."""
         roots = [self.by_id[span_id] for span_id in self.trace.children_of.get(None, ())]
         outputs = [understood(s.output) for s in roots if s.kind is Kind.CHAIN and s.span.parent_id is None]
-        return any(isinstance(text, str) and text.strip() and not is_repr(text) for text in outputs)
+        return any(map(is_plain_text, outputs))
 
     def _depth(self, step: Step) -> int:
         return self.trace.depth_of.get(step.span.span_id, 0)

@@ -48,6 +48,18 @@ def test_spans_are_collected_with_the_place_of_their_message(dialect, body):
     assert (read.position, read.received_at, read.app) == (AT, at(0), None)
 
 
+@pytest.mark.parametrize("dialect", ["otlp", "otlp_proto", "auto"])
+def test_protobuf_whose_length_looks_like_the_start_of_json_is_protobuf(dialect):
+    sent = ExportTraceServiceRequest.FromString(protobuf())
+    group = sent.resource_spans[0]
+    group.schema_url = "x" * (ord("{") - group.ByteSize() - 2)
+    body = sent.SerializeToString()
+    assert body.startswith(b"\n{")
+    read = Decoder(dialect=dialect).decode(message(body))
+    assert isinstance(read, Collected)
+    assert len(read.spans) == 1
+
+
 @pytest.mark.parametrize("dialect", ["otlp_proto", "auto"])
 def test_spans_that_are_wrong_are_counted(dialect):
     sent = ExportTraceServiceRequest.FromString(protobuf())

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.core.trace import Span
+from monitor.core.trace import Span, SpanEvent
+from monitor.ingest.parse import parse_object
 from monitor.ingest.traces.assembly.steps import Steps
+from monitor.ingest.traces.conventions.documents import documents_of
+from monitor.ingest.traces.conventions.messages import messages_of
+from monitor.ingest.traces.conventions.values import MAX_VALUES, understood, walk
 from monitor.ingest.traces.event import native_event
-from monitor.ingest.traces.reading.documents import documents_of
-from monitor.ingest.traces.reading.messages import messages_of
-from monitor.ingest.traces.reading.values import MAX_VALUES, understood, walk
 from monitor.ingest.traces.trace import Trace
 from monitor.ingest.traces.turn import Turn
 from monitor.ingest.traces.turns import turns
@@ -94,6 +95,12 @@ def test_times_from_1970_to_2554_are_read(started: int) -> None:
     assert json.loads(native_event(turn, app="a"))["latency_ms"] == 0
 
 
+@pytest.mark.parametrize(("started", "ended"), [(0, 10**18), (0, 0)])
+def test_a_trace_of_which_no_span_says_when_it_started_has_no_duration(started: int, ended: int) -> None:
+    turn = read(replace(answering(1), started=started, ended=ended))
+    assert json.loads(native_event(turn, app="a"))["latency_ms"] == 0
+
+
 def test_a_span_that_ends_before_it_starts_has_no_negative_duration() -> None:
     turn = read(replace(answering(1), ended=5))
     assert json.loads(native_event(turn, app="a"))["latency_ms"] >= 0
@@ -134,6 +141,38 @@ def test_bombs_in_attributes_end_as_text_or_nothing(bomb: str) -> None:
         span(5, parent=1, gen_ai__operation__name="retrieval", gen_ai__retrieval__documents='[{"id":"a"},{"id":"b"}]'),
     ]
     assert isinstance(json.loads(native_event(read(*spans), app="a")), dict)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        json.dumps({"type": ["object", "null"], "properties": {"page": 1}}),
+        "{'type': ('object', ['null']), 'content': 'Nine.'}",
+        "{'role': 'tool', 'content': {'times': [9, ...]}}",
+        "{'role': 'tool', 'content': {'raw': b'\\xff'}}",
+        "{'role': 'tool', 'content': {'half': '\\ud800'}}",
+        '[{"page_content": "Nine.", "metadata": {"page": NaN, "size": Infinity}}]',
+    ],
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_values_that_json_or_documents_do_not_have_cost_no_trace_its_turn(kind: str, odd: str) -> None:
+    turn = read(span(1, openinference__span__kind=kind, input__value=odd, output__value=odd), answering(2, at=9))
+    parse_object(native_event(turn, app="a"))
+
+
+def test_events_of_any_name_cost_no_trace_its_turn() -> None:
+    events = [SpanEvent(name=name, at=1) for name in ("", "gen_ai", "gen_ai.", "gen_ai.user", "gen_ai.user.")]
+    model = span(1, openinference__span__kind="LLM", input__value="Is it?", output__value="Yes.", events=events)
+    assert read(model).answer == "Yes."
+
+
+def test_literals_of_python_become_what_json_has() -> None:
+    assert understood("{'a': (1, [True, None]), 'b': ..., 'c': {1.5}}") == {
+        "a": [1, [True, None]],
+        "b": "Ellipsis",
+        "c": [1.5],
+    }
+    assert understood("{'a': {1: 2}}") == "{'a': {1: 2}}"
 
 
 def test_no_more_than_a_bounded_number_of_values_is_looked_through() -> None:

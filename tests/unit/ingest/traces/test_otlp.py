@@ -121,6 +121,8 @@ def test_which_request_it_is_is_told_by_its_fields() -> None:
     one = {"traceId": TRACE, "spanId": SPAN, "eventName": "e", "body": {"stringValue": "b"}}
     assert read_object({"resourceLogs": [{"scopeLogs": [{"logRecords": [one]}]}]}).logs
     assert read_object(json.loads(as_json())).spans
+    one = {"trace_id": TRACE, "span_id": SPAN, "event_name": "e"}
+    assert read_object({"resource_logs": [{"scope_logs": [{"log_records": [one]}]}]}).logs
 
 
 @pytest.mark.parametrize(
@@ -164,6 +166,8 @@ def nested(levels: int) -> object:
         ({"attributes": [{"key": str(n), "value": {}} for n in range(MAX_ATTRIBUTES + 1)]}, "attributes"),
         ({"attributes": [{"key": "deep", "value": nested(MAX_DEPTH + 1)}]}, "levels"),
         ({"attributes": 5}, "attributes"),
+        ({"events": 5}, "events: must be a list"),
+        ({"events": [{}, 5]}, "events[1]: must be an object"),
     ],
 )
 def test_a_span_that_is_wrong_alone_is_left_out_and_counted(fields: dict[str, object], problem: str) -> None:

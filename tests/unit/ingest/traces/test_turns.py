@@ -247,6 +247,7 @@ def test_a_call_that_a_second_instrumentation_saw_alone_is_told_once() -> None:
     found = turns([Trace([chain(), retriever(), model()]), Trace([double])])
     assert isinstance(found[0], Turn)
     assert found[1] == NoTurn(trace_id=other, because=f"it repeats the model call of trace {found[0].trace_id}")
+    assert turns([Trace([double])], around=[Trace([chain(), retriever(), model()])]) == found[1:]
     later = model(9, parent=None, trace_id=other, at=100)
     assert all(isinstance(one, Turn) for one in turns([Trace([chain(), model()]), Trace([later])]))
 

@@ -1,12 +1,12 @@
-"""Conversation, user and tokens, under whichever names packages give them."""
+"""Conversation, user, tokens and id of the response, under whichever names packages give them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from monitor.core.model import Json, TokenUsage
 from monitor.core.trace import LogRecord, Span
-from monitor.ingest.traces.reading.values import first_text, is_redacted, understood, walk
+from monitor.ingest.traces.conventions.values import first_text, is_redacted, understood, walk
 
 _CONVERSATIONS = (
     "session.id", "gen_ai.conversation.id", "langfuse.session.id", "langfuse.trace.session_id",
@@ -55,11 +55,8 @@ def user_of(span: Span | LogRecord) -> str | None:
 def usage_of(span: Span) -> TokenUsage | None:
     """The tokens that the span counts; None where it counts none."""
     a = span.attributes
-    given = next((c for name in _GIVEN if (c := _count(a.get(name))) is not None), None)
-    made = next((c for name in _MADE if (c := _count(a.get(name))) is not None), None)
-    if given is None and made is None:
-        return next((usage for fields in _json(a, _JSON_USAGE) if (usage := _usage(fields))), None)
-    return TokenUsage(input=given, output=made)
+    counted = _usage(a, _GIVEN, _MADE)
+    return counted or next((usage for fields in _json(a, _JSON_USAGE) if (usage := _usage(fields))), None)
 
 
 def usage_within(output: Json) -> TokenUsage | None:
@@ -70,9 +67,17 @@ def usage_within(output: Json) -> TokenUsage | None:
     return None
 
 
-def _usage(fields: Mapping[str, Json]) -> TokenUsage | None:
-    given = next((c for name in _GIVEN_KEYS if (c := _count(fields.get(name))) is not None), None)
-    made = next((c for name in _MADE_KEYS if (c := _count(fields.get(name))) is not None), None)
+def response_id_of(span: Span) -> str | None:
+    """The id that a model's provider gave its response."""
+    given = span.attributes.get("gen_ai.response.id")
+    return given if isinstance(given, str) and given else None
+
+
+def _usage(
+    fields: Mapping[str, Json], given_names: Sequence[str] = _GIVEN_KEYS, made_names: Sequence[str] = _MADE_KEYS
+) -> TokenUsage | None:
+    given = next((c for name in given_names if (c := _count(fields.get(name))) is not None), None)
+    made = next((c for name in made_names if (c := _count(fields.get(name))) is not None), None)
     return None if given is None and made is None else TokenUsage(input=given, output=made)
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from monitor.core.model import Json
 from monitor.core.trace import LogRecord, Span
-from monitor.ingest.traces.reading.documents import completed, documents_of, merged
-from monitor.ingest.traces.reading.facts import usage_of
-from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.messages import ChatMessage, messages_of, text_of
-from monitor.ingest.traces.reading.values import first_text, is_cut, is_redacted, rescued, understood, walk
+from monitor.ingest.traces.conventions.documents import completed, documents_of, merged
+from monitor.ingest.traces.conventions.facts import usage_of
+from monitor.ingest.traces.conventions.indexed import indexed_documents, indexed_inputs, indexed_outputs
+from monitor.ingest.traces.conventions.kinds import Kind
+from monitor.ingest.traces.conventions.messages import ChatMessage, messages_of, text_of
+from monitor.ingest.traces.conventions.values import first_text, is_cut, is_redacted, rescued, understood, walk
 from monitor.ingest.traces.turn import TurnDocument
 
 _INPUTS = (
@@ -36,12 +36,6 @@ _IN_MESSAGES = (
     "pydantic_ai.all_messages",
 )  # fmt: skip
 _OUT_MESSAGES = ("gen_ai.output.messages", "gen_ai.completion", "gcp.vertex.agent.llm_response")
-_SERIES = {
-    "in": (("llm.input_messages.", "message."), ("gen_ai.prompt.", ""), ("llm.prompts.", "")),
-    "out": (("llm.output_messages.", "message."), ("gen_ai.completion.", ""), ("llm.completions.", "")),
-}
-_INDEXED = re.compile(r"(\d{1,6})\.(.+)")
-_DOCUMENTS = (("retrieval.documents.", "document."), ("reranker.output_documents.", "document."))
 _MODEL_NAMES = (
     "gen_ai.response.model", "llm.model_name", "langfuse.observation.model.name", "mlflow.llm.model",
     "ai.response.model", "langsmith.metadata.ls_model_name", "gen_ai.request.model", "ai.model.id",
@@ -67,9 +61,9 @@ class Step:
         return self._first(_OUTPUTS)
 
     @cached_property
-    def said(self) -> Sequence[ChatMessage]:
+    def input_messages(self) -> Sequence[ChatMessage]:
         """The messages that a model was given, in order."""
-        found = list(self._series("in")) or self._messages(_IN_MESSAGES) or self._told("in")
+        found = indexed_inputs(self.span) or self._messages(_IN_MESSAGES) or self._event_messages("in")
         if any(m.role == "tool" and not m.text for m in found):  # listed without what the tool gave back
             whole = messages_of(understood(self.input))
             found = whole if [m.role for m in whole] == [m.role for m in found] else found
@@ -90,9 +84,9 @@ class Step:
         return any(is_cut(value) for value in (*given, self.input))
 
     @cached_property
-    def replied(self) -> Sequence[ChatMessage]:
+    def output_messages(self) -> Sequence[ChatMessage]:
         """What a model replied: messages of the assistant."""
-        found = list(self._series("out")) or self._messages(_OUT_MESSAGES, "assistant") or self._told("out")
+        found = indexed_outputs(self.span) or self._messages(_OUT_MESSAGES, "assistant") or self._event_messages("out")
         if not found and self.output is not None:
             found = messages_of(rescued(self.output), "assistant")
             found = found[-1:] if found and found[-1].role == "assistant" else []
@@ -104,7 +98,8 @@ class Step:
     def calls_tools(self) -> bool:
         """Whether the model asked for tools, by its reply or by the reason for which it finished."""
         reasons = [self.span.attributes.get(n) for n in ("gen_ai.response.finish_reasons", "llm.finish_reason")]
-        return any(m.calls for m in self.replied) or any("tool_call" in str(r) or "tool_use" in str(r) for r in reasons)
+        asked = any(message.calls for message in self.output_messages)
+        return asked or any("tool_call" in str(r) or "tool_use" in str(r) for r in reasons)
 
     @cached_property
     def is_empty(self) -> bool:
@@ -114,8 +109,8 @@ class Step:
         """
         if "haystack.component.type" in self.span.attributes or self.span.name.startswith("haystack.agent.step"):
             return False
-        shows = self.said or self.replied or self.model or self.output is not None or usage_of(self.span)
-        return not (shows or self.failed)
+        speaks = self.input_messages or self.output_messages or self.output is not None
+        return not (speaks or self.model or usage_of(self.span) or self.failed)
 
     @cached_property
     def is_completion(self) -> bool:
@@ -129,13 +124,13 @@ class Step:
     @cached_property
     def text(self) -> str | None:
         """The text that a model replied; None where it is unknown, redacted or empty."""
-        texts = [m.text for m in self.replied if m.text.strip() and not is_redacted(m.text)]
+        texts = [m.text for m in self.output_messages if m.text.strip() and not is_redacted(m.text)]
         return texts[-1] if texts else None
 
     @cached_property
     def documents(self) -> Sequence[TurnDocument] | None:
         """The documents that a retriever or reranker gave back; None where they are unknown."""
-        listed = list(self._listed())
+        listed = list(indexed_documents(self.span))
         output = None if is_redacted(self.output) else documents_of(self.output, bare=True)
         named = documents_of(self.span.attributes.get("gen_ai.retrieval.documents"), bare=True)
         events = list(self._found_by_database())
@@ -152,8 +147,8 @@ class Step:
     @cached_property
     def redacts(self) -> tuple[bool, bool]:
         """Whether the step's input, and whether its output, says that it was redacted."""
-        shown_in = is_redacted(self.input) or any(is_redacted(m.text) for m in self.said if m.role == "user")
-        shown_out = is_redacted(self.output) or any(is_redacted(m.text) for m in self.replied)
+        shown_in = is_redacted(self.input) or any(is_redacted(m.text) for m in self.input_messages if m.role == "user")
+        shown_out = is_redacted(self.output) or any(is_redacted(m.text) for m in self.output_messages)
         return shown_in, shown_out
 
     @cached_property
@@ -195,7 +190,7 @@ class Step:
     def _event_attributes(self) -> Iterator[Mapping[str, Json]]:
         return (event.attributes for event in self.span.events)
 
-    def _told(self, way: str) -> list[ChatMessage]:
+    def _event_messages(self, way: str) -> list[ChatMessage]:
         """Messages that events or log records of the span hold, one each: `gen_ai.user.message`, `gen_ai.choice`."""
         found = []
         records = [(log.name, log.body, log.attributes) for log in self.logs]
@@ -205,48 +200,13 @@ class Step:
             if isinstance(one, dict):
                 records.append((str(one.get("event.name", "")), one, {}))
         for name, body, attributes in records:
-            parts = name.split(".")
-            if parts[0] != "gen_ai" or (name == "gen_ai.choice") is (way == "in"):
+            package, _, rest = name.partition(".")
+            if package != "gen_ai" or (rest == "choice") is (way == "in"):
                 continue
-            role = "assistant" if way == "out" else parts[1]
+            role = "assistant" if way == "out" else rest.split(".")[0]
             if role in {"user", "system", "assistant", "tool"}:
                 found += _event_message(role, body, attributes)
         return found
-
-    def _series(self, way: str) -> Iterator[ChatMessage]:
-        """Messages whose fields stand in attributes of their own: `llm.input_messages.0.message.content`."""
-        for prefix, within in _SERIES[way]:
-            fields = self._indexed(prefix, within)
-            if fields:
-                for number in sorted(fields):
-                    # a limit on the number of attributes drops the first ones, so roles may be missing
-                    role = "assistant" if way == "out" else "" if self.span.dropped_attributes else "user"
-                    yield from _listed_message(fields[number], role)
-                return
-
-    def _indexed(self, prefix: str, within: str) -> dict[int, dict[str, Json]]:
-        found: dict[int, dict[str, Json]] = {}
-        for name, value in self.span.attributes.items():
-            if name.startswith(prefix) and (match := _INDEXED.fullmatch(name, len(prefix))):
-                found.setdefault(int(match[1]), {})[match[2].removeprefix(within)] = value
-        return found
-
-    def _listed(self) -> Iterator[TurnDocument]:
-        for prefix, within in _DOCUMENTS:
-            fields = self._indexed(prefix, within)
-            for number in sorted(fields):
-                one = fields[number]
-                content, metadata = one.get("content"), understood(one.get("metadata"))
-                read = documents_of(
-                    {
-                        "content": content if isinstance(content, str) else "",
-                        "id": one.get("id"),
-                        "score": one.get("score"),
-                        "metadata": metadata if isinstance(metadata, dict) else {"": ""},
-                    }
-                )
-                if read or one.get("id") is not None:
-                    yield from read or [TurnDocument(id=first_text(one.get("id")), text=None)]
 
     def _found_by_database(self) -> Iterator[TurnDocument]:
         for event in self.span.events:
@@ -268,26 +228,3 @@ def _event_message(role: str, body: Json, attributes: Mapping[str, Json]) -> lis
     elif isinstance(inner, str | list):
         fields = {**fields, "content": inner}
     return messages_of({**fields, "content": understood(fields.get("content")), "role": fields.get("role") or role})
-
-
-def _listed_message(fields: Mapping[str, Json], role: str) -> list[ChatMessage]:
-    given = "tool" if "tool_call_id" in fields else first_text(fields.get("role")) or role
-    if not given:
-        return []
-    content = fields.get("content")
-    if content is None:
-        texts = [value for name, value in fields.items() if name.endswith((".text", "prompt.text", "completion.text"))]
-        content = "\n".join(text for text in texts if isinstance(text, str))
-    calls = any(name.startswith(("tool_calls.", "function_call")) for name in fields)
-    if isinstance(content, str) and given != "tool":
-        content = _parts(content)
-    found = messages_of({"role": given, "content": content, "tool_calls": calls, "name": fields.get("name")})
-    return found or [ChatMessage(role or "user", text_of(content), calls)]
-
-
-def _parts(text: str) -> Json:
-    """The parts of a message that are written as JSON; other JSON is what was said."""
-    read = understood(text)
-    if isinstance(read, list) and read and all(isinstance(p, dict) and "type" in p for p in read):
-        return read
-    return text

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from pydantic_core import from_json
 
+from monitor.core.assessment_json import storable
 from monitor.core.model import Json
 
 MAX_DEPTH = 24  # levels that are looked through
@@ -58,6 +60,11 @@ def is_repr(text: str) -> bool:
     return _REPR.match(text.lstrip()) is not None
 
 
+def is_plain_text(value: Json) -> TypeGuard[str]:
+    """Whether a value is a text that says something: not blank, and no object as Python shows it."""
+    return isinstance(value, str) and bool(value.strip()) and not is_repr(value)
+
+
 def is_redacted(value: Json) -> bool:
     """Whether a value says that it was redacted, as `__REDACTED__` or `[REDACTED]`."""
     return isinstance(value, str) and len(value) <= _MARK_CHARS and _REDACTED.fullmatch(value) is not None
@@ -94,15 +101,30 @@ def first_text(*values: Json) -> str | None:
 
 
 def _literal(text: str, otherwise: str) -> Json:
-    """A dict or list as Python shows it, made of plain values only."""
+    """A dict or list as Python shows it, whose keys are texts."""
     if text[0] == '"' or len(text) > _MAX_LITERAL or "'" not in text:
         return otherwise
     try:
         read = ast.literal_eval(text)
+        return _as_json(read) if isinstance(read, dict | list) else otherwise
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return otherwise
-    return read if isinstance(read, dict | list) and _is_plain(read) else otherwise
 
 
-def _is_plain(value: Json) -> bool:
-    return all(not isinstance(item, dict) or all(isinstance(key, str) for key in item) for _, item in walk(value))
+def _as_json(value: object) -> Json:
+    """A value of Python with what JSON has in place of what it lacks: lists of tuples and sets, the texts of the rest.
+
+    Raises:
+        ValueError: a key is no text.
+    """
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise ValueError("a key is no text")
+        return {storable(key): _as_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(item) for item in value]
+    if isinstance(value, set):
+        return [_as_json(item) for item in sorted(value, key=repr)]
+    if isinstance(value, str):
+        return storable(value)
+    return value if isinstance(value, int | float | None) else repr(value)

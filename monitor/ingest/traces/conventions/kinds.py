@@ -31,7 +31,6 @@ _NAMES = {
     "tool": Kind.TOOL, "execute_tool": Kind.TOOL, "mcp": Kind.TOOL,
     "embedding": Kind.EMBEDDING, "embeddings": Kind.EMBEDDING,
 }  # fmt: skip
-# `mlflow.spanType` is JSON, so it has quotes
 _CHECKS = frozenset({"guardrail", "evaluator"})
 _ATTRIBUTES = ("openinference.span.kind", "langsmith.span.kind", "langfuse.observation.type", "mlflow.spanType")
 _OPERATIONS = ("gen_ai.operation.name", "llm.request.type", "traceloop.span.kind", "db.operation")
@@ -61,7 +60,7 @@ def kind_of(span: Span) -> Kind:
     a = span.attributes
     for name in _ATTRIBUTES:
         if (given := a.get(name)) is not None:
-            return _NAMES.get(str(given).strip('"').lower(), Kind.CHAIN)
+            return _NAMES.get(_plain(given), Kind.CHAIN)
     component = a.get("haystack.component.type")
     if isinstance(component, str):
         return next((kind for form, kind in _COMPONENTS if form.search(component)), Kind.CHAIN)
@@ -74,7 +73,7 @@ def kind_of(span: Span) -> Kind:
 
 def is_check(span: Span) -> bool:
     """Whether a span only checks what was asked or answered: a model within it does not speak to the user."""
-    return any(str(span.attributes.get(name, "")).strip('"').lower() in _CHECKS for name in _ATTRIBUTES)
+    return any(_plain(span.attributes.get(name)) in _CHECKS for name in _ATTRIBUTES)
 
 
 def kind_by_name(name: str) -> Kind:
@@ -82,6 +81,11 @@ def kind_by_name(name: str) -> Kind:
     if _RERANKS.search(name):
         return Kind.RERANKER
     return Kind.RETRIEVER if _RETRIEVES.search(name) else Kind.CHAIN
+
+
+def _plain(given: Json) -> str:
+    """A kind in lower case; `mlflow.spanType` is JSON, so it has quotes."""
+    return str(given).strip('"').lower()
 
 
 def _otherwise(span: Span, a: Mapping[str, Json]) -> Kind:

@@ -7,19 +7,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from monitor.ingest.traces.assembly.steps import Steps
-from monitor.ingest.traces.reading.documents import squeezed
-from monitor.ingest.traces.reading.facts import usage_of
-from monitor.ingest.traces.reading.kinds import Kind
-from monitor.ingest.traces.reading.messages import last_of
-from monitor.ingest.traces.reading.step import Step
+from monitor.ingest.traces.conventions.documents import squeezed
+from monitor.ingest.traces.conventions.facts import response_id_of, usage_of
+from monitor.ingest.traces.conventions.kinds import Kind
+from monitor.ingest.traces.conventions.messages import last_of
+from monitor.ingest.traces.conventions.step import Step
 
 _LATE = 1_000_000_000  # nanoseconds by which the repeat of a streamed call may end after the other trace
 
 
-def doubles(traces: Sequence[Steps]) -> Mapping[str, str]:
-    """The id of the trace that each double repeats: a larger one, within whose time the same call was made.
+def duplicates(traces: Sequence[Steps]) -> Mapping[str, str]:
+    """For each duplicate the id of the trace that it repeats: a larger one, within whose time the same call was made.
 
-    Of two that consist of the same call alone, told by the id of its response, the later one is the double.
+    Of two that consist of the same call alone, told by the id of its response, the later one is the duplicate.
     """
     alone: list[Steps] = []
     larger: list[Steps] = []
@@ -77,12 +77,12 @@ def _begin(steps: Steps) -> tuple[int, str]:
 
 def _keys(step: Step) -> Iterator[str]:
     """What two spans of one call share: the id of the response, and the text; else what was asked; else the tokens."""
-    response = step.span.attributes.get("gen_ai.response.id")
-    if isinstance(response, str) and response:
+    response = response_id_of(step.span)
+    if response is not None:
         yield f"id {response}"
     if step.text:
         yield f"text {squeezed(step.text)}"
-    elif asked := last_of(list(step.said), "user"):
+    elif asked := last_of(step.input_messages, "user"):
         yield f"asked {squeezed(asked.text)}"
     elif usage := usage_of(step.span):
         yield f"tokens {step.model} {usage.input} {usage.output}"

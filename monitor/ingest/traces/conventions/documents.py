@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from monitor.core.model import Json
-from monitor.ingest.traces.reading.values import MAX_DEPTH, MAX_VALUES, first_text, is_redacted, rescued, understood
+from monitor.ingest.traces.conventions.values import MAX_DEPTH, MAX_VALUES, first_text, is_redacted, rescued, understood
 from monitor.ingest.traces.turn import TurnDocument
 
 _TEXTS = (
@@ -62,9 +62,8 @@ def merged(lists: Iterable[Iterable[TurnDocument]]) -> list[TurnDocument]:
         keys = [("id", document.id)] if document.id else []
         keys += [("text", squeezed(document.text))] if document.text else []
         place = next((places[key] for key in keys if key in places), None)
-        if place is None or (
-            document.id and found[place].id and document.id != found[place].id
-        ):  # the same text under two ids is two documents
+        # the same text under two ids is two documents
+        if place is None or (document.id and found[place].id and document.id != found[place].id):
             place = len(found)
             found.append(document)
         else:
@@ -151,7 +150,7 @@ def _document(value: Mapping[str, Json], *, bare: bool) -> TurnDocument | None:
     if value.get("lc") and isinstance(kwargs, dict):
         kind = value.get("id")
         return _document(kwargs, bare=bare) if isinstance(kind, list) and kind and kind[-1] == "Document" else None
-    if any(value.get(name) is not None for name in _ROLES) or value.get("type") in _NOT_DOCUMENTS:
+    if any(value.get(name) is not None for name in _ROLES) or str(value.get("type")) in _NOT_DOCUMENTS:
         return None
     for wrapper in _WRAPPERS:
         inner = value.get(wrapper)

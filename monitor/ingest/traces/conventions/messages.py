@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from ast import literal_eval
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from pydantic_core import to_json
 
 from monitor.core.model import Json
-from monitor.ingest.traces.reading.values import MAX_DEPTH, is_cut, understood
+from monitor.ingest.traces.conventions.values import MAX_DEPTH, is_cut, understood
 
 _ROLES = {
     "system": "system", "developer": "system", "systemmessage": "system", "systemmessagechunk": "system",
@@ -88,8 +89,14 @@ def _within(value: dict[str, Json], role: str, depth: int) -> list[ChatMessage]:
     return []
 
 
-def last_of(messages: list[ChatMessage], role: str) -> ChatMessage | None:
+def last_of(messages: Sequence[ChatMessage], role: str) -> ChatMessage | None:
     return next((m for m in reversed(messages) if m.role == role), None)
+
+
+def results_of_turn(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """The results of tools after the last message of the user; earlier ones are past turns'."""
+    last = max((i for i, message in enumerate(messages) if message.role == "user"), default=-1)
+    return [message for message in messages[last + 1 :] if message.role == "tool"]
 
 
 def text_of(content: Json, depth: int = 0) -> str:
@@ -110,11 +117,6 @@ def text_of(content: Json, depth: int = 0) -> str:
                     texts.append(text_of(inner, depth + 1))
                     break
     return "\n".join(text for text in texts if text) if len(texts) > 1 else "".join(texts)
-
-
-def as_text(value: Json) -> str:
-    """A value as a text: itself, or as JSON."""
-    return value if isinstance(value, str) else "" if value is None else to_json(value).decode()
 
 
 def _message(value: dict[str, Json], depth: int) -> list[ChatMessage]:
@@ -140,7 +142,7 @@ def _message(value: dict[str, Json], depth: int) -> list[ChatMessage]:
     name = given if isinstance(given, str) else ""
     text = text_of(content)
     if role == "tool":
-        return [ChatMessage(role, text or as_text(content), calls, name, content)]
+        return [ChatMessage(role, text or _as_text(content), calls, name, content)]
     return [ChatMessage(role, text, calls, name)]
 
 
@@ -181,7 +183,12 @@ def _result(part: dict[str, Json]) -> ChatMessage:
         if isinstance(inner, dict) and inner.get(name) is not None:
             raw = inner[name]
             break
-    return ChatMessage("tool", text_of(raw) or as_text(raw), raw=raw)
+    return ChatMessage("tool", text_of(raw) or _as_text(raw), raw=raw)
+
+
+def _as_text(value: Json) -> str:
+    """A value as a text: itself, or as JSON."""
+    return value if isinstance(value, str) else "" if value is None else to_json(value).decode()
 
 
 def _of_text(text: str, role: str, depth: int) -> list[ChatMessage]:
