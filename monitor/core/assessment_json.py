@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict
+from hashlib import sha256
 from typing import Any
 
 from pydantic_core import to_json
 
+from monitor.core.diagnosis import Chunk, ChunkDiagnosis, Diagnosis, Repeated
 from monitor.core.evidence import Evidence
 from monitor.core.message import DeadLetter
 from monitor.core.model import Assessment, Match, Origin, SidecarCall, StandIn, Support, SupportingDocument
+from monitor.core.standalone import StandaloneQuestion
 
 _NEARLY = {Match.FOLDED, Match.FUZZY}
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -46,6 +49,11 @@ def assessment_json(a: Assessment) -> dict[str, object]:
         "reasons": list(a.reasons),
         "support": support_json(a.support),
         **evidence_json(a.evidence),
+        "diagnosis": None if a.diagnosis is None else a.diagnosis.diagnosis,
+        "retrieval": None if a.diagnosis is None else retrieval_json(a.diagnosis),
+        "standalone_question": None
+        if a.standalone is None
+        else {"text": a.standalone.text, **standalone_json(a.standalone)},
         "profile": {"name": a.profile_name, "hash": a.profile_hash},
         "embedding_model": a.embedding_model,
         "rule_verdict": a.rule_verdict,
@@ -101,6 +109,68 @@ def evidence_json(evidence: Evidence) -> dict[str, object]:
         "features": {name: None if v is None else round(v, 6) for name, v in evidence.features.items()},
         "alignment": [{**asdict(pair), "score": round(pair.score, 6)} for pair in evidence.alignment],
         "missing": [asdict(fact) for fact in evidence.missing],
+    }
+
+
+def stored_evidence(a: Assessment) -> dict[str, object]:
+    """What the column `evidence` holds: `evidence_json`, with `retrieval` and `standalone_question` where known."""
+    stored = evidence_json(a.evidence)
+    if a.diagnosis is not None:
+        stored["retrieval"] = retrieval_json(a.diagnosis)
+    if a.standalone is not None:
+        stored["standalone_question"] = standalone_json(a.standalone)
+    return stored
+
+
+def retrieval_json(d: ChunkDiagnosis) -> dict[str, object]:
+    """The chunks of a diagnosis and what it rests on; a chunk says `used` and `repeats` only where it is or does."""
+    return {
+        "by": d.by,
+        "threshold": round(d.threshold, 6),
+        "relevance": None if d.relevance is None else round(d.relevance, 6),
+        "tau": None if d.tau is None else round(d.tau, 6),
+        "used_rank": d.used_rank,
+        "lost_in_the_middle": d.lost_in_the_middle,
+        "examined": round(d.examined, 6),
+        "chunks": [_chunk_json(chunk) for chunk in d.chunks],
+    }
+
+
+def _chunk_json(c: Chunk) -> dict[str, object]:
+    rendered: dict[str, object] = {
+        "document": c.document,
+        "start": c.start,
+        "end": c.end,
+        "relevance": round(c.relevance, 6),
+        "bm25": round(c.bm25, 6),
+        "semantic": round(c.semantic, 6),
+        "rank": c.rank,
+    }
+    if c.used:
+        rendered["used"] = True
+    if (r := c.repeats) is not None:
+        rendered["repeats"] = {"chunk": r.chunk, "cosine": round(r.cosine, 6), "tfidf": round(r.tfidf, 6)}
+    return rendered
+
+
+def diagnosis_of(diagnosis: str, stored: Mapping[str, Any]) -> ChunkDiagnosis:
+    """The diagnosis that `retrieval_json` rendered."""
+    chunks = tuple(
+        Chunk(**{**chunk, "repeats": Repeated(**chunk["repeats"]) if "repeats" in chunk else None})
+        for chunk in stored["chunks"]
+    )
+    return ChunkDiagnosis(**{**stored, "diagnosis": Diagnosis(diagnosis), "chunks": chunks})
+
+
+def standalone_json(s: StandaloneQuestion) -> dict[str, object]:
+    """`{sha256, cue_start, cue_end, borrowed: [{id, start, end}], as_asked: {sdq, qrd, qa}}`, without the text."""
+    as_asked = {"sdq": s.sdq, "qrd": s.qrd, "qa": s.qa}
+    return {
+        "sha256": sha256(s.text.encode()).hexdigest(),
+        "cue_start": s.cue_start,
+        "cue_end": s.cue_end,
+        "borrowed": [asdict(piece) for piece in s.borrowed],
+        "as_asked": {name: None if value is None else round(value, 6) for name, value in as_asked.items()},
     }
 
 

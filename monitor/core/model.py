@@ -11,8 +11,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
 
+from monitor.core.diagnosis import ChunkDiagnosis
 from monitor.core.evidence import Evidence
 from monitor.core.message import Position
+from monitor.core.standalone import StandaloneQuestion
 
 JsonScalar: TypeAlias = str | int | float | bool | None
 Json: TypeAlias = JsonScalar | list["Json"] | dict[str, "Json"]
@@ -273,7 +275,8 @@ class Assessment:
     """The scores and verdict of one interaction under one profile.
 
     `rank` is its conformal rank in (0, 1] among the usual answers of its app, `reference` the hash of the frozen
-    reference that it is taken in (`monitor.assess.reference`); None where there is no reference for it.
+    reference that it is taken in (`monitor.assess.reference`); None where there is no reference for it. `standalone` is
+    how a follow-up question was read; None where the question was read as it stands.
     """
 
     interaction: Interaction
@@ -292,3 +295,5 @@ class Assessment:
     embedding_model: str
     rank: float | None = None
     reference: str | None = None
+    diagnosis: ChunkDiagnosis | None = None
+    standalone: StandaloneQuestion | None = None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from monitor.core.assessment_json import encode, evidence_json, piece_json, storable, support_json
+from monitor.core.assessment_json import encode, piece_json, storable, stored_evidence, support_json
 from monitor.core.message import Position
 from monitor.core.model import (
     Assessment,
@@ -175,7 +175,7 @@ def assessment_row(a: Assessment) -> tuple[object, ...]:
         real(m.qa),
         encode(_features(a.scores)),
         encode(support_json(a.support)),
-        encode(evidence_json(a.evidence)),
+        encode(stored_evidence(a)),
         real(a.rank),
         a.reference,
     )
