@@ -34,9 +34,9 @@ UNKNOWN: Final = Spread(mean=0.4, sd=0.3)
 def shrunk(scores: Sequence[float], towards: Spread, *, weight: float = WEIGHT) -> Spread:
     """Mean and standard deviation of `scores` together with `weight` scores that are spread as `towards`.
 
-    With n scores of mean x̄: mean (n·x̄ + w·μ) / (n + w); variance
-    (Σ(x - x̄)² + w·σ² + n·w / (n + w) · (x̄ - μ)²) / (n + w), which is that of two pooled groups. One score more or less moves the mean by at most 1 / (n + w). `weight` is above
-    0; no scores give `towards`.
+    With n scores of mean x̄, the mean is (n·x̄ + w·μ) / (n + w) and the variance
+    (Σ(x - x̄)² + w·σ² + n·w / (n + w) · (x̄ - μ)²) / (n + w): those of two pooled groups. A score more or less moves the
+    mean by at most 1 / (n + w). `weight` is above 0; no scores give `towards`.
     """
     count = len(scores)
     if not count:

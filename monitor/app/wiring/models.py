@@ -109,7 +109,13 @@ class LanguageModels:
             return None
         from monitor.assess.judge.judge import Judge
 
-        return Judge(self.judging_model, self._embedder(), metrics=judge.metrics, mode=judge.mode)
+        return Judge(
+            self.judging_model,
+            self._embedder(),
+            metrics=judge.metrics,
+            mode=judge.mode,
+            rewrite_question=judge.rewrite_question,
+        )
 
     @cached_property
     def follow_ups(self) -> FollowUps:
