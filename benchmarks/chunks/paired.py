@@ -213,7 +213,7 @@ def _measured(file: File, asked: Sequence[Widened], reader: Reader, draws: int) 
 def _show(name: str, figures: Mapping[str, object] | object) -> None:
     f = dict(figures)  # type: ignore[call-overload]
     print(
-        f"{name}: {f['questions']} questions, {f['answered']} answered three ways, {f['documents']:.1f} documents each\n"
+        f"{name}: {f['questions']} questions, {f['answered']} answered all ways, {f['documents']:.1f} documents each\n"
         f"  words saved {f['words_saved']:.0%}, own kept {f['own_kept']:.3f}, nothing kept {f['nothing_kept']:.3f}, "
         f"filter {f['filter_ms']:.1f} ms a question"
     )
