@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T", bound="Form")
+MOST_RERANKED: Final = 50  # texts of one interaction that a reranker scores; a cross-encoder is slow
 
 
 class Completer(Protocol):
@@ -136,4 +137,22 @@ class Detector(Protocol):
 
         Raises:
             Retriable: the model cannot run for now.
+        """
+
+
+class Reranker(Protocol):
+    """Scores texts by how well they answer a question. Any number of threads may call."""
+
+    @property
+    def model(self) -> str:
+        """The model's name with a hash of everything that its scores depend on; it is recorded with the ranks."""
+
+    def rank(self, question: str, texts: Sequence[str]) -> list[float] | None:
+        """One score in [0, 1] per text, in order, the higher the better; only their order means something.
+
+        None where the model has no scores to give (an empty question, a run that failed, values that are not numbers):
+        the caller keeps the order that it has. A diagnosis holds up no event, so nothing here asks for a retry.
+
+        Raises:
+            ValueError: there are more than `MOST_RERANKED` texts.
         """
