@@ -1,7 +1,7 @@
 """Names what is wrong with an interaction: the retriever, the generator, or nothing.
 
-- A *refusal* that is known to be right is `retrieval_missed`, a wrong one `generator_ignored`. Where that is unknown, it
-  is missed if no chunk is relevant, else ignored.
+- A *refusal* that is known to be right is `retrieval_missed`, a wrong one `generator_ignored`. Where that is unknown,
+  it is missed if no chunk is relevant, else ignored.
 - A *self-generated* answer that rests on no chunk is judged likewise. One that rests on a chunk is `generator_invented`
   if that chunk is on the question, else `retrieval_missed`: the generator made do with what is beside the question.
 - A *grounded* answer never counts as missed, since the documents carry it. It is `retrieval_redundant` if much of what
@@ -16,9 +16,9 @@ from typing import Final
 from monitor.core.diagnosis import Chunk, Diagnosis
 from monitor.core.model import Verdict
 
-# Relevance below which a chunk is off the question. Of the documents that answer a question, in seven sets, at most 11 %
-# have three quarters of their text below it; of the answers for which constants were chosen, most that rest on something
-# below it had nothing better to rest on.
+# Relevance below which a chunk is off the question. Of seven sets of documents that answer a question, in none more than
+# 11 % have three quarters of their text below it. Most answers of the choosing set that rest on nothing better than it
+# had nothing better to rest on (benchmarks/chunks/run.py).
 OFF_QUESTION: Final = 0.36
 NOISY: Final = 0.75  # share of the retrieved text that is off the question and not used
 REDUNDANT: Final = 0.3  # share of the retrieved text that repeats the rest

@@ -47,8 +47,8 @@ def examine(
 ) -> ChunkDiagnosis:
     """The diagnosis of an answer with this verdict.
 
-    `alignment` names the passages that the answer's sentences rest on; `correct` says of a refusal whether it was right,
-    None if that is unknown; `usual` is the spread of the relevances of the app's chunks.
+    `alignment` names the passages that the answer's sentences rest on; `correct` says of a refusal whether it was
+    right, None if that is unknown; `usual` is the spread of the relevances of the app's chunks.
     """
     cut, examined = most_promising(cut_documents(retrieved.texts, retrieved.sentences), question.text)
     if not cut:
