@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from math import log
+from math import fsum, log, sqrt
 from typing import Final
 
 import numpy as np
@@ -64,14 +64,19 @@ def _verbatim(chunks: Sequence[Cut]) -> Iterator[tuple[float, list[int]]]:
 
 
 def tfidf(chunks: Sequence[Cut]) -> _Floats:
-    """The cosines of the chunks' TF-IDF vectors, shape (chunks, chunks); the weight of a word is ln(1 + N / n)."""
+    """The cosines of the chunks' TF-IDF vectors, shape (chunks, chunks); the weight of a word is ln(1 + N / n).
+
+    Chunks without words, of marks only, have a cosine of 1 with each other.
+    """
     seen = Counter(word for chunk in chunks for word in chunk.words)
-    place = {word: at for at, word in enumerate(seen)}
-    weights = np.array([log(1 + len(chunks) / n) for n in seen.values()])
-    rows = np.zeros((len(chunks), len(seen)))
-    for row, chunk in zip(rows, chunks, strict=True):
-        if chunk.words:
-            row[[place[word] for word in chunk.words]] = list(chunk.words.values())
-    rows *= weights
-    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    return np.clip(rows @ rows.T, 0.0, 1.0)
+    place = {word: at for at, word in enumerate(word for word, n in seen.items() if n > 1)}  # others meet no word
+    rows = np.zeros((len(chunks), len(place)))
+    silent = np.zeros(len(chunks), bool)
+    for at, chunk in enumerate(chunks):
+        weights = {word: count * log(1 + len(chunks) / seen[word]) for word, count in chunk.words.items()}
+        length, silent[at] = sqrt(fsum(weight**2 for weight in weights.values())), not weights
+        shared = [word for word in weights if word in place]
+        rows[at, [place[word] for word in shared]] = [weights[word] / length for word in shared]
+    found: _Floats = np.clip(rows @ rows.T + np.outer(silent, silent), 0.0, 1.0)
+    np.fill_diagonal(found, 1.0)
+    return found

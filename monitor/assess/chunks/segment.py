@@ -65,7 +65,7 @@ def most_promising(chunks: Sequence[Cut], question: str) -> tuple[list[Cut], flo
     if len(chunks) <= MOST_CHUNKS:
         return list(chunks), 1.0
     asked = frozenset(stems(question))
-    held = [len(asked & chunk.words.keys()) for chunk in chunks]
+    held = [sum(word in asked for word in chunk.words) for chunk in chunks]
     kept = sorted(sorted(range(len(chunks)), key=lambda at: (-held[at], at))[:MOST_CHUNKS])
     size = sum(chunk.end - chunk.start for chunk in chunks)
     return [chunks[at] for at in kept], sum(chunks[at].end - chunks[at].start for at in kept) / size
@@ -78,11 +78,13 @@ def segment(sentences: Sequence[_Sentence], vectors: Vectors, *, theta: float = 
     rows = vectors.astype(np.float32)
     alike = (np.einsum("nd,nd->n", rows[:-1], rows[1:]) >= theta).tolist()
     first = [0]
+    titled = sentences[0].heading  # whether the chunk has nothing but headings so far
     for at in range(1, len(sentences)):
         fits = sentences[at].end - sentences[first[-1]].start <= LONGEST
-        titled = all(sentence.heading for sentence in sentences[first[-1] : at])
-        if not (fits and (alike[at - 1] or titled)):
+        starts = not (fits and (alike[at - 1] or titled))
+        if starts:
             first.append(at)
+        titled = sentences[at].heading and (starts or titled)
     return [range(begin, end) for begin, end in zip(first, [*first[1:], len(sentences)], strict=True)]
 
 
