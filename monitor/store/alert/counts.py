@@ -223,10 +223,15 @@ def _values(table: Table, signal: Signal) -> tuple[ColumnElement[Any], ColumnEle
         part = PARTS.get(name, 1)
         return c[f"{name}_count"], c[f"{name}_sum"] / part, c[f"{name}_squares"] / part**2
     matching = _matching(table, signal)
-    if signal.is_of_diagnosis:
-        first, *others = (c[diagnosis.value] for diagnosis in Diagnosis)
-        return sum(others, first), matching, matching
-    return c.total, matching, matching
+    return _of_which(table, signal), matching, matching
+
+
+def _of_which(table: Table, signal: Signal) -> ColumnElement[Any]:
+    """The answers of which a rate is a share."""
+    if not signal.is_of_diagnosis:
+        return table.c.total
+    first, *others = (table.c[diagnosis.value] for diagnosis in Diagnosis)
+    return sum(others, first)
 
 
 def _matching(table: Table, signal: Signal) -> ColumnElement[Any]:
