@@ -20,6 +20,7 @@ from monitor.core.evidence import AlignedSentence
 from monitor.core.model import Verdict
 
 USED: Final = 0.6  # the score from which on a sentence of the answer rests on its passage (LIKE in score/features.py)
+USUAL: Final = Spread(mean=0.5, sd=0.12)  # of apps of which nothing is known yet
 BY: Final = "embedding and BM25"
 
 

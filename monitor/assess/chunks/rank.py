@@ -22,7 +22,7 @@ _FEWEST: Final = 2  # documents that have an order
 def hybrid_order(bm25: Floats, semantic: Floats) -> list[int]:
     """The numbers of the chunks, the best first; of equal ones the earlier."""
     scores = 0.5 * _of_best(bm25) + 0.5 * _of_best(semantic)
-    return np.argsort(-scores, kind="stable").tolist()
+    return [int(at) for at in np.argsort(-scores, kind="stable")]
 
 
 def reranked(order: Sequence[int], question: str, texts: Sequence[str], reranker: Reranker) -> list[int]:

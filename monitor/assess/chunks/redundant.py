@@ -1,8 +1,8 @@
 """Finds the chunks that say again what an earlier-ranked chunk says (ChunkRAG, 2024; metrics.md §3).
 
-Two chunks are alike by the cosine of their embeddings and by that of their TF-IDF vectors. One of both must exceed ALIKE,
-and the other NOT_UNLIKE: embeddings alone take neighbouring sentences on one subject for the same, and words alone take
-a price list's rows for the same. A chunk with a number that the earlier one lacks says something new, however alike.
+Two chunks are compared by the cosine of their embeddings and by that of their TF-IDF vectors. One of the two must
+exceed ALIKE and the other NOT_UNLIKE, since embeddings alone take neighbouring sentences on one subject for the same.
+A chunk with a number that the earlier one lacks says something new: rows of a price list do not repeat each other.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """How well each chunk answers the question, without a language model: from embeddings and BM25.
 
-- *semantic* = ½ cos(e(chunk), e(q)) + ½ MaxSim: the mean over the question's tokens, weighted by their information, of
-  the highest cosine with a token of the chunk (late interaction, Khattab and Zaharia, 2020, arXiv:2004.12832). The first
-  sees what a chunk is about, the second whether it speaks of everything that is asked.
-- *bm25* (Robertson and Zaragoza, 2009), with the chunks of the interaction as the collection, as a share of what a chunk
-  would get that repeats every word of the question without end. A word that no chunk has weighs most.
-- *relevance* = 0.9 · semantic + 0.1 · bm25. On labelled questions words add little to meaning, and much weight of theirs
-  does harm (docs/quality/diagnosis.md has the figures).
+- *semantic* = ½ cos(e(chunk), e(q)) + ½ MaxSim: the mean over the question's tokens, weighted by their information,
+  of the highest cosine with a token of the chunk (late interaction, Khattab and Zaharia, 2020, arXiv:2004.12832). The
+  first sees what a chunk is about, the second whether it speaks of everything that is asked.
+- *bm25* (Robertson and Zaragoza, 2009), with the chunks of the interaction as the collection, as a share of the highest
+  that there is: that of a chunk which repeats every word of the question without end.
+- *relevance* = 0.9 · semantic + 0.1 · bm25. On labelled questions words add little to meaning, and more weight of
+  theirs does harm (docs/quality/diagnosis.md has the figures).
 
 Each is in [0, 1]; a negative cosine counts as 0.
 """
@@ -51,7 +51,8 @@ class Relevances(NamedTuple):
 
 def asked(text: str, tokens: Tokens, sentences: Vectors) -> Asked:
     total = sentences.astype(np.float32).sum(axis=0)
-    return Asked(text, tokens, total / max(float(np.linalg.norm(total)), np.finfo(np.float32).tiny))
+    norm = float(np.linalg.norm(total))
+    return Asked(text, tokens, total / norm if norm else total)
 
 
 def relevances(question: Asked, chunks: Sequence[Cut], documents: Sequence[Tokens]) -> Relevances:

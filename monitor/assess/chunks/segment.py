@@ -91,7 +91,8 @@ def _cut(document: int, text: str, vectors: Vectors) -> list[Cut]:
     for numbers in segment(sentences, vectors):
         own = sentences[numbers.start : numbers.stop]
         lengths = np.fromiter((s.end - s.start for s in own), np.float32, len(own))
-        total = lengths @ vectors[numbers.start : numbers.stop].astype(np.float32)
+        total: NDArray[np.float32] = lengths @ vectors[numbers.start : numbers.stop].astype(np.float32)
+        norm = float(np.linalg.norm(total))
         found.append(
             Cut(
                 document=document,
@@ -99,7 +100,7 @@ def _cut(document: int, text: str, vectors: Vectors) -> list[Cut]:
                 end=own[-1].end,
                 words=Counter(chain.from_iterable(s.words for s in own)),
                 numbers=frozenset().union(*(s.numbers for s in own)),
-                vector=total / max(float(np.linalg.norm(total)), np.finfo(np.float32).tiny),
+                vector=total / norm if norm else total,
             )
         )
     return found
