@@ -16,8 +16,6 @@ from monitor.assess.judge.judge import Judge
 from monitor.assess.judge.metric import Case, Judgement
 from monitor.assess.llm.exchange import BudgetSpent
 from monitor.assess.threshold import UNKNOWN, Spread
-from monitor.core.assessment_json import chunks_of
-from monitor.core.diagnosis import Chunk
 from monitor.core.errors import Retriable
 from monitor.core.model import Work
 from monitor.core.pool import Pool
@@ -126,14 +124,6 @@ def case_of(claim: Claim, prior: Spread = UNKNOWN) -> Case:
         documents=tuple(document.text for document in it.retrieved_documents),
         reference=it.reference_answer,
         refuses=claim.refuses,
-        chunks=_chunks(claim),
+        chunks=() if claim.diagnosis is None else claim.diagnosis.chunks,
         prior=prior,
     )
-
-
-def _chunks(claim: Claim) -> tuple[Chunk, ...]:
-    """The chunks of the live diagnosis; none in a row of an earlier release, or of one that stores them otherwise."""
-    try:
-        return () if claim.retrieval is None else chunks_of(claim.retrieval)
-    except (AttributeError, KeyError, TypeError):
-        return ()
