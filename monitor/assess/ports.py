@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from monitor.assess.detect.detection import Claim, Detection
+    from monitor.assess.embed.sentences import Vectors
     from monitor.assess.embed.tokens import Tokens
     from monitor.assess.llm.exchange import Form, Purpose, Reply, Request, Reservation, Spend
     from monitor.core.model import Interaction, Support
@@ -109,13 +110,19 @@ class TokenEncoder(Protocol):
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
         """The tokens of each text, in order; no tokens for an empty text. Callers must not write to them."""
 
+    def sentences(self, texts: Sequence[str]) -> list[Vectors]:
+        """Unit vectors of the sentences of each text, as `embed/sentences.py` cuts them, shape (sentences, dimensions).
+
+        In order; a zero row for a sentence without tokens. Callers must not write to them.
+        """
+
 
 @runtime_checkable
 class OnePass(Protocol):
-    """A token encoder that is also an embedder and computes both from one pass of the model."""
+    """A token encoder that is also an embedder, and computes everything from one pass of the model."""
 
-    def embed_and_encode(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[Tokens]]:
-        """The results of `embed` and of `encode`; raises what they raise."""
+    def embed_and_encode(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[Tokens], list[Vectors]]:
+        """The results of `embed`, `encode` and `sentences`; raises what they raise."""
 
 
 class Detector(Protocol):
