@@ -12,6 +12,7 @@ from typing import TypeAlias
 from typing_extensions import override
 
 from monitor.app.pending.queue import LEASE, Queue, Worker
+from monitor.assess.chunks.judged import with_diagnosis
 from monitor.assess.judge.judge import Judge
 from monitor.assess.judge.metric import Case, Judgement
 from monitor.assess.llm.exchange import BudgetSpent
@@ -100,7 +101,8 @@ class JudgingWorker(Worker):
         failed: dict[str, tuple[Exception, list[Claim]]] = {}
         for claim, tasks in done:
             try:
-                judged.append((claim, [judgement for task in tasks for judgement in task.result()]))
+                found = [judgement for task in tasks for judgement in task.result()]
+                judged.append((claim, [with_diagnosis(one, claim.verdict, claim.diagnosis) for one in found]))
             except Exception as error:  # noqa: BLE001  any error is recorded with the claim, and does not hold up others
                 failed.setdefault(f"{type(error)} {error}", (error, []))[1].append(claim)
         for problem, claims in failed.values():

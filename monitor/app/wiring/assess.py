@@ -114,6 +114,7 @@ class Assessing:
             encoder=self.encoder,
             embedder=self.embedder,
             detector=self.detector,
+            reranker=self.reranker,
             profile=self.profile,
         )
 

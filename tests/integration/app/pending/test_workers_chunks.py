@@ -55,7 +55,7 @@ def worked_off(database, server, **judge):
 
 @pytest.mark.parametrize("mode", ["separate", "combined"])
 def test_the_stored_chunks_are_judged_with_three_calls(database, stored, rows, mode):
-    stored(diagnosis=a_diagnosis(chunks=CHUNKS))
+    stored(diagnosis=a_diagnosis("retrieval_missed", chunks=CHUNKS))
     with llm_server() as server:
         server.answer = about_snapshots
         worked_off(database, server, mode=mode)
@@ -68,6 +68,8 @@ def test_the_stored_chunks_are_judged_with_three_calls(database, stored, rows, m
         (1, 0, 17, 0.1),
     ]
     assert parts["threshold"] == pytest.approx(dynamic_threshold([0.9, 0.1, 0.1]), abs=1e-6)
+    assert (parts["diagnosis"], parts["without_model"]) == ("healthy", "retrieval_missed")
+    assert rows("SELECT diagnosis FROM assessment") == [("retrieval_missed",)]  # the live one stays
     assert rows("SELECT count(*) FROM pending") == [(0,)]
 
 
@@ -78,6 +80,7 @@ def test_the_documents_of_a_row_without_chunks_are_judged(database, stored, rows
         worked_off(database, server, rewrite_question=True)
     ((parts, calls),) = rows("SELECT parts, calls FROM judgement")
     assert [(c["document"], c["start"], c["end"]) for c in parts["chunks"]] == [(0, 0, 54), (1, 0, 17)]
+    assert "diagnosis" not in parts
     assert (parts["query"], calls) == ("How long are deleted snapshots retained?", 4)
 
 
