@@ -115,6 +115,7 @@ class Assessing:
             encoder=self.encoder,
             embedder=self.embedder,
             detector=self.detector,
+            reranker=self.reranker,
             profile=self.profile,
             reranker=self.reranker,
             usual_relevance=self.usual_relevance,
