@@ -102,8 +102,6 @@ def counted_words(chunks: Sequence[ReadChunk]) -> str:
 
 def summary_words(chunks: Sequence[ReadChunk]) -> str:
     """All chunks in one clause: `7 chunks: 2 kept, 5 off the question; the answer uses 1 of them`."""
-    if not chunks:
-        return "there is no text to read in them"
     used = sum(c.chunk.used for c in chunks)
     uses = f"uses {used:,} of them" if used else "uses none of them"
     return f"{plural(len(chunks), 'chunk')}: {counted_words(chunks)}; the answer {uses}"

@@ -78,7 +78,6 @@ def test_chunks_are_counted_in_words():
         "5 chunks: 2 kept, 2 off the question, 1 repeats another; the answer uses 1 of them"
     )
     assert summary_words(chunks[:1]) == "1 chunk: 1 off the question; the answer uses none of them"
-    assert summary_words([]) == "there is no text to read in them"
 
 
 def test_the_better_order_is_that_of_the_best_chunks():
