@@ -104,7 +104,11 @@ def summary_words(chunks: Sequence[ReadChunk]) -> str:
     """All chunks in one clause: `7 chunks: 2 kept, 5 off the question; the answer uses 1 of them`."""
     used = sum(c.chunk.used for c in chunks)
     uses = f"uses {used:,} of them" if used else "uses none of them"
-    return f"{plural(len(chunks), 'chunk')}: {counted_words(chunks)}; the answer {uses}"
+    if len({c.standing for c in chunks}) == 1 < len(chunks):
+        counted = f", all {counted_words(chunks).partition(' ')[2]}"
+    else:
+        counted = f": {counted_words(chunks)}"
+    return f"{plural(len(chunks), 'chunk')}{counted}; the answer {uses}"
 
 
 def better_order(found: ChunkDiagnosis) -> list[int]:
@@ -123,7 +127,9 @@ def order_words(found: ChunkDiagnosis) -> str | None:
     if order == sorted(order):
         return f"the retriever's order of the {len(order)} documents is the one by relevance"
     given, better = _numbers(sorted(order)), _numbers(order)
-    return f"the retriever's order: {given}; by relevance: {better}; τ = {found.tau:.2f}".replace("-", "−")
+    return f"the retriever's order of the documents: {given}; by relevance: {better}; τ = {found.tau:.2f}".replace(
+        "-", "−"
+    )
 
 
 def _numbers(order: Sequence[int]) -> str:

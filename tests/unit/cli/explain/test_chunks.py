@@ -40,7 +40,7 @@ def test_the_kept_chunks_come_first_with_their_places_and_what_became_of_them():
         "1 1 4 █▎ 0.20 off the question d0 Dogs may not come in.",
         "2 1 5 ▋ 0.10 off the question d0 Cats may.",
         "place: of its document, by the retriever; rank: of the chunk, by relevance; relevant from 0.50",
-        "the retriever's order: 1 2 3; by relevance: 2 3 1; τ = −0.33",
+        "the retriever's order of the documents: 1 2 3; by relevance: 2 3 1; τ = −0.33",
         "the first document that the answer uses came at place 2",
     ]
 
@@ -65,7 +65,7 @@ def test_the_panel_is_as_wide_as_the_terminal_and_names_the_diagnosis(width):
 def test_at_80_columns_no_figure_is_cut():
     long = [{"id": "https://example.org/a/very/long/address", "text": text} for text in TEXTS]
     lines = table(diagnosed_row(with_many(95), retrieved_documents=long))
-    assert "3 2 1 █████▍ 0.90 kept, used https://exa… Parking costs two…" in lines
+    assert any(line.startswith("3 2 1 █████▍ 0.90 kept, used https://exa… Parking costs") for line in lines)
 
 
 def test_the_details_have_every_figure():
