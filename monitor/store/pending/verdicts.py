@@ -177,7 +177,7 @@ def stored_assessment_json(row: Mapping[str, Any]) -> dict[str, Any]:
         "reasons": list(row["reasons"]),
         "support": row["support"] or {"origin": None, "documents": []},
         **{name: evidence[name] for name in _EVIDENCE if name in evidence},
-        "diagnosis": row.get("diagnosis"),
+        "diagnosis": row["diagnosis"],
         "retrieval": evidence.get("retrieval"),
         "standalone_question": None if standalone is None else {"text": None, **standalone},
         "profile": {"name": row["profile_name"], "hash": row["profile_hash"]},

@@ -173,18 +173,22 @@ def _search(connection: Connection, filters: Filters, searched: Terms, page: _St
     conditions = [*on_texts, *on_assessment, *_app_conditions(filters, by)]
     if by is assessment:
         conditions.append(_a.live)
-    counted = RollupFilter(labels=filters.labels, verdicts=filters.verdicts, reason=filters.reason)
+    counted = RollupFilter(
+        labels=filters.labels, verdicts=filters.verdicts, reason=filters.reason, diagnoses=filters.diagnoses
+    )
     reach = READ if alone else LOOKED_UP
     spans: OccupiedSpans | None = None
     through = None
     if counted != RollupFilter():
         others = (searched.wanted, searched.unwanted, filters.refusal, filters.metric, filters.labelled)
         exact = not (any(others) or filters.suspicious)
+        by_row = bool(filters.diagnoses)  # the covering index does not hold it
         if exact:
-            spans = pieces(connection, counted, start, end, forward=forward, most=most + 1)
+            most_read = 2 * READ if by_row else None
+            spans = pieces(connection, counted, start, end, forward=forward, most=most + 1, most_read=most_read)
         else:
             looked_up = reach if on_texts else SCANNED
-            read = 2 * READ if alone else SCANNED
+            read = 2 * READ if alone or by_row else SCANNED
             spans = hours(connection, counted, start, end, forward=forward, most=looked_up, most_read=read)
         through = spans.through
     elif searched.wanted or searched.unwanted:

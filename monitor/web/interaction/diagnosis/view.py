@@ -7,7 +7,7 @@ cutting would reveal of masked data is hidden, as in `monitor.web.interaction.vi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -103,14 +103,15 @@ def diagnosis_view(row: Row, *, clear: bool) -> DiagnosisView | None:
     named, found = diagnosis_named(row), diagnosed(row)
     if named is None:
         return None
-    said = {"name": diagnosis_name(named), "colour": COLOURS[named], "words": DIAGNOSIS_WORDS[named]}
+    its = DiagnosisView(
+        name=diagnosis_name(named), colour=COLOURS[named], words=DIAGNOSIS_WORDS[named], advice=advice(row)
+    )
     if found is None:
-        return DiagnosisView(**said, advice=advice(row))
+        return its
     chunks = read_chunks(row, found)
     ranked = sorted(chunks, key=lambda c: c.chunk.rank)
-    return DiagnosisView(
-        **said,
-        advice=advice(row),
+    return replace(
+        its,
         summary=summary_words(chunks),
         threshold=found.threshold,
         by=escape_invisible(found.by),
