@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from monitor.assess.embed.cache import CachedEmbedder
     from monitor.assess.pipeline import Pipeline
     from monitor.assess.ports import Completer, Embedder
+    from monitor.assess.rerank.onnx import OnnxReranker
     from monitor.core.model import Assessment, Interaction
 
 
@@ -77,6 +78,13 @@ class Assessing:
         from monitor.app.wiring.models import detector
 
         return detector(self._settings.detector)
+
+    @cached_property
+    def reranker(self) -> OnnxReranker | None:
+        """The configured reranker, if any."""
+        from monitor.app.wiring.models import reranker
+
+        return reranker(self._settings.reranker)
 
     @cached_property
     def profile(self) -> Profile:
