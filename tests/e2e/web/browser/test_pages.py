@@ -100,7 +100,6 @@ def test_noise_is_folded_and_a_repetition_leads_to_what_it_repeats(visit, places
     folded = its.page.locator("#c-304")
     assert not folded.is_visible()
     assert its.page.locator(".chunk:visible").count() < 20
-    its.page.locator("#d-3 > summary").click()
     its.page.locator("details.folded", has=folded).locator("summary").last.click()
     assert folded.is_visible()
     repetition = its.page.locator("#c-4 a[href='#c-2']")
