@@ -1,9 +1,9 @@
 """Questions that the documents answer and questions that they do not, to tell apart.
 
 Each set has both kinds. `squad2`: written about one passage, the unanswerable ones so that they look answerable.
-`natural_questions`: a passage that holds the answer, or one that does not. `faq`: AWS's FAQ is asked about AWS, and about
-other providers. `faq_gap`: it is asked about AWS, and its own answer is in the knowledge base and retrieved, or was taken
-out of it. The swaps: questions of a file with their documents, or with those of the nearest other question.
+`natural_questions`: a passage that holds the answer, or one that does not. `faq`: AWS's FAQ is asked about AWS, and
+about other providers. `faq_gap`: it is asked about AWS, and its own answer is retrieved, or was taken out of the
+knowledge base. The swaps: questions of a file with their documents, or with those of the nearest other question.
 """
 
 from __future__ import annotations
@@ -80,12 +80,24 @@ def _faq(embedder: Embedder, random: Random, most: int) -> dict[str, list[Asked]
     gap = [(row, retrieved(row["question"], row["answer"])) for row in own[most : most + len(found)]]
     return {
         "faq": [
-            *(Asked(row["question"], documents, True, at % 2) for at, (row, documents) in enumerate(asked)),
-            *(Asked(row["question"], retrieved(row["question"]), False, at % 2) for at, row in enumerate(other)),
+            *(
+                Asked(row["question"], documents, answerable=True, part=at % 2)
+                for at, (row, documents) in enumerate(asked)
+            ),
+            *(
+                Asked(row["question"], retrieved(row["question"]), answerable=False, part=at % 2)
+                for at, row in enumerate(other)
+            ),
         ],
         "faq_gap": [
-            *(Asked(row["question"], documents, True, at % 2) for at, (row, documents) in enumerate(found)),
-            *(Asked(row["question"], documents, False, at % 2) for at, (row, documents) in enumerate(gap)),
+            *(
+                Asked(row["question"], documents, answerable=True, part=at % 2)
+                for at, (row, documents) in enumerate(found)
+            ),
+            *(
+                Asked(row["question"], documents, answerable=False, part=at % 2)
+                for at, (row, documents) in enumerate(gap)
+            ),
         ],
     }
 

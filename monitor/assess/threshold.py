@@ -38,14 +38,18 @@ def shrunk(scores: Sequence[float], towards: Spread, *, weight: float = WEIGHT) 
     (Σ(x - x̄)² + w·σ² + n·w / (n + w) · (x̄ - μ)²) / (n + w): those of two pooled groups. A score more or less moves the
     mean by at most 1 / (n + w). `weight` is above 0; no scores give `towards`.
     """
-    count = len(scores)
-    if not count:
+    if not scores:
         return towards
-    own = fsum(scores) / count
+    own = fsum(scores) / len(scores)
+    sd = sqrt(fsum((score - own) ** 2 for score in scores) / len(scores))
+    return pooled(len(scores), Spread(mean=own, sd=sd), towards, weight=weight)
+
+
+def pooled(count: int, own: Spread, towards: Spread, *, weight: float = WEIGHT) -> Spread:
+    """`shrunk` of `count` scores whose spread is known."""
     whole = count + weight
-    squares = fsum((score - own) ** 2 for score in scores) + weight * towards.sd**2
-    squares += count * weight / whole * (own - towards.mean) ** 2
-    return Spread(mean=(count * own + weight * towards.mean) / whole, sd=sqrt(squares / whole))
+    squares = count * own.sd**2 + weight * towards.sd**2 + count * weight / whole * (own.mean - towards.mean) ** 2
+    return Spread(mean=(count * own.mean + weight * towards.mean) / whole, sd=sqrt(squares / whole))
 
 
 def dynamic_threshold(scores: Sequence[float], prior: Spread = UNKNOWN) -> float:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from monitor.app.stages import Assess
     from monitor.app.wiring.reference import WatchedReferences
+    from monitor.app.wiring.relevance import WatchedRelevance
     from monitor.assess.classify.profile import Profile
     from monitor.assess.detect.onnx import OnnxDetector
     from monitor.assess.embed.cache import CachedEmbedder
@@ -115,7 +116,17 @@ class Assessing:
             embedder=self.embedder,
             detector=self.detector,
             profile=self.profile,
+            reranker=self.reranker,
+            usual_relevance=self.usual_relevance,
         )
+
+    @cached_property
+    def usual_relevance(self) -> WatchedRelevance:
+        """How relevant the chunks of each app usually are, from its stored answers."""
+        from monitor.app.wiring.relevance import WatchedRelevance
+        from monitor.store.interaction.usual_relevance import UsualRelevance
+
+        return WatchedRelevance(lambda: UsualRelevance(self._engine()))
 
     def assess_with(self, patience: float | None) -> Assess:
         """From interactions that are to be stored to assessments with their ranks; `patience` as in `pipeline_with`.
