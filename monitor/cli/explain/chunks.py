@@ -46,7 +46,8 @@ def chunk_table(row: Mapping[str, Any]) -> Iterator[RenderableType]:
         return
     chunks = worth_reading_first(read_chunks(row, found))
     if not chunks:
-        yield Text("the retrieved documents have no text to read", style="dim")
+        if row["retrieved_documents"]:
+            yield Text("the retrieved documents have no text to read", style="dim")
         return
     yield Text(f"the retrieved documents in {summary_words(chunks)}", style="dim")
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")

@@ -99,6 +99,7 @@ def test_a_diagnosis_without_chunks_says_so():
         DIAGNOSED, diagnosis=Diagnosis.RETRIEVAL_MISSED, chunks=(), relevance=None, tau=None, used_rank=None
     )
     assert table(diagnosed_row(empty)) == ["the retrieved documents have no text to read"]
+    assert table(diagnosed_row(empty, retrieved_documents=[])) == []
     assert "best relevance none" in printed(*chunk_figures(diagnosed_row(empty)))
 
 
