@@ -119,6 +119,7 @@ class Pipeline:
             retrieved,
             a.verdict,
             a.evidence.alignment,
+            correct=a.refusal.correct,
             usual=self.usual_relevance(it.app),
             reranker=self.reranker,
         )
