@@ -21,8 +21,10 @@ from monitor.web.base.api_model import (
     probabilities,
     rounded,
 )
+from monitor.web.interaction.diagnosis.api import Retrieval, StandaloneQuestion, retrieval, standalone_question
 
 RANK = "conformal rank in the app's reference period: about 0.1 of usual answers have 0.1 or less; null without one"
+DIAGNOSIS = "whether the retriever or the generator is at fault; null: an earlier release assessed it"
 REFERENCE = "hash of that reference"
 
 
@@ -84,6 +86,9 @@ class Assessment(ApiResponse):
     features: dict[str, float | None]
     alignment: list[AlignedSentence]
     missing: list[MissingFact]
+    diagnosis: str | None = Field(description=DIAGNOSIS)
+    retrieval: Retrieval | None = Field(description="the chunks that it rests on; null after an erasure too")
+    standalone_question: StandaloneQuestion | None = Field(description="null: the question was read as it is")
     compared: float = Field(description="share of the documents that the answer was aligned with; below 1 if too long")
     profile: Profile
     embedding_model: str
@@ -120,6 +125,9 @@ def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
         features=evidence.get("features", {}),
         alignment=[AlignedSentence(**pair) for pair in alignment],
         missing=[MissingFact(**fact) for fact in missing],
+        diagnosis=row["diagnosis"],
+        retrieval=retrieval(evidence),
+        standalone_question=standalone_question(evidence, clear=clear),
         compared=evidence.get("compared", 1.0),
         profile=Profile(name=row["profile_name"], hash=row["profile_hash"]),
         embedding_model=row["embedding_model"],
