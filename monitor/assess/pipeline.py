@@ -1,4 +1,4 @@
-"""The flow on one screen: complete ─▶ embed ─▶ score ─▶ classify, for one batch at a time."""
+"""The flow on one screen: read the question ─▶ complete ─▶ embed ─▶ score ─▶ classify, for one batch at a time."""
 
 from __future__ import annotations
 
@@ -9,38 +9,43 @@ from monitor.assess.classify.lexicon.examples import EXAMPLES, closeness
 from monitor.assess.classify.profile import Profile
 from monitor.assess.classify.refusal import Reading, Role, read_answer
 from monitor.assess.classify.verdict import classify
+from monitor.assess.conversation.read import as_read, compared_as_asked, standalone_questions
 from monitor.assess.detect.detection import Claim
 from monitor.assess.embed.batch import EmbeddedBatch, embed_batch, encode_batch
-from monitor.assess.ports import Completer, Detector, Embedder, TokenEncoder
+from monitor.assess.ports import Completer, Conversations, Detector, Embedder, TokenEncoder
 from monitor.assess.score.adaptability import adaptability
 from monitor.assess.score.features import AnswerPart, gather_evidence
 from monitor.core.evidence import Evidence
 from monitor.core.model import Assessment, Interaction, Scores, Support
+from monitor.core.standalone import StandaloneQuestion
 from monitor.core.text.markup import blank_spans, prose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """The steps that a batch goes through. They keep no state: the same batch always gets the same assessments."""
+    """The steps that a batch goes through. They keep no state but what `conversations` remembers."""
 
     completer: Completer
     encoder: TokenEncoder
     embedder: Embedder
     profile: Profile
     detector: Detector | None = None
+    conversations: Conversations | None = None
 
-    def assess(self, interactions: Sequence[Interaction]) -> list[Assessment]:
+    def assess(self, asked: Sequence[Interaction]) -> list[Assessment]:
         """One assessment per interaction, in order.
 
         Raises:
             Retriable: a provider is out of reach for now; no interaction was assessed.
             Fatal: a provider refuses permanently.
         """
+        standalone = standalone_questions(asked, self.conversations)
+        interactions = [as_read(it, read) for it, read in zip(asked, standalone, strict=True)]
         supports = self.completer.complete(interactions)
         readings = [read_answer(it.answer, it.question) for it in interactions]
         stated = [_only_statements(it, reading) for it, reading in zip(interactions, readings, strict=True)]
         encoded = encode_batch(stated, self.encoder)  # before embedding: one pass may compute both kinds of vectors
-        embedded = embed_batch(stated, supports, self.embedder)
+        embedded = embed_batch(stated, supports, self.embedder, asked=[it.question for it in asked])
         scores = adaptability(embedded)
         readings = self._reread_close_to_refusals(interactions, readings, embedded)
         detected = self._detect(interactions)
@@ -51,8 +56,25 @@ class Pipeline:
                 stated, supports, metrics, encoded, readings, detected, strict=True
             )
         ]
-        return [
+        made = [
             self._classify(*parts) for parts in zip(interactions, supports, scores, readings, evidence, strict=True)
+        ]
+        return self._with_both_readings(made, asked, standalone, embedded)
+
+    def _with_both_readings(
+        self,
+        made: Sequence[Assessment],
+        asked: Sequence[Interaction],
+        standalone: Sequence[StandaloneQuestion | None],
+        embedded: EmbeddedBatch,
+    ) -> list[Assessment]:
+        """The assessments with the questions as they were asked; follow-ups also with how they were read."""
+        if not any(standalone):
+            return list(made)
+        as_asked = [self.profile.compared(each) for each in adaptability(embedded.as_asked())]
+        return [
+            a if read is None else replace(a, interaction=it, standalone=compared_as_asked(read, metrics))
+            for a, it, read, metrics in zip(made, asked, standalone, as_asked, strict=True)
         ]
 
     def _reread_close_to_refusals(

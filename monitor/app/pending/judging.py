@@ -106,10 +106,10 @@ class JudgingWorker(Worker):
 
 
 def case_of(claim: Claim) -> Case:
-    """The part of an interaction that the judge sees."""
+    """The part of an interaction that the judge sees; a follow-up question as it was read for the assessment."""
     it = claim.interaction
     return Case(
-        question=it.question,
+        question=it.question if claim.standalone is None else claim.standalone,
         answer=it.answer,
         documents=tuple(document.text for document in it.retrieved_documents),
         reference=it.reference_answer,

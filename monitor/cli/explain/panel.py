@@ -20,6 +20,7 @@ from monitor.assess.explain import (
     certainty,
     compared,
     judge_words,
+    read_as_lines,
     refusal_words,
     revised_by,
     sentences,
@@ -136,6 +137,8 @@ def _conclusion(row: Mapping[str, Any], trace_url: str | None, feedback: Mapping
 def _question(row: Mapping[str, Any]) -> Table:
     table = labelled_rows()
     table.add_row("question", Text(readable(row["question"])))
+    for label, words in read_as_lines(row):
+        table.add_row(label, Text(readable(words)))
     if not row["answer"].strip():
         table.add_row("answer", Text("empty", style="dim"))
     return table

@@ -11,12 +11,13 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from sqlalchemy import Engine, and_, delete, func, select, text, tuple_, update
+from sqlalchemy import ColumnElement, Engine, ScalarSelect, and_, delete, func, select, text, tuple_, update
 
 from monitor.core.assessment_json import storable
 from monitor.core.model import Interaction, Reason, Work
 from monitor.store.database import retriable
 from monitor.store.interaction.rows import interaction_of
+from monitor.store.interaction.turns.readings import readings
 from monitor.store.tables.interactions import assessment, interaction, pending
 
 if TYPE_CHECKING:
@@ -50,11 +51,16 @@ class Taken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim(Taken):
-    """Work on an interaction. `refuses`: the answer is worded as a refusal."""
+    """Work on an interaction. `refuses`: the answer is worded as a refusal.
+
+    `standalone` is how its question was read, completed from earlier turns; None where it was read as it stands, or
+    where that can no longer be put together.
+    """
 
     group: str
     interaction: Interaction
     refuses: bool
+    standalone: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +75,12 @@ class PendingCount:
     given_up: int
     oldest: datetime | None
     last_error: str | None
+
+
+def _of_live(value: ColumnElement[Any]) -> ScalarSelect[Any]:
+    """A value of the live assessment of the interaction in the query around it."""
+    same = [assessment.c[name] == interaction.c[name] for name in ("app", "id", "occurred_at")]
+    return select(value).where(*same, assessment.c.live).limit(1).scalar_subquery()
 
 
 def still_ours(connection: psycopg.Connection, claims: Sequence[Claim]) -> list[Claim]:
@@ -105,20 +117,17 @@ class PendingQueue:
             return self._read(connection, _p.claim == token)
 
     def _read(self, connection: Any, wanted: Any) -> list[Claim]:
-        refuses = (
-            select(assessment.c.reasons.contains([Reason.REFUSAL_WORDING.value]))
-            .where(*(assessment.c[name] == interaction.c[name] for name in ("app", "id", "occurred_at")))
-            .where(assessment.c.live)
-            .limit(1)
-            .scalar_subquery()
-        )
+        refuses = _of_live(assessment.c.reasons.contains([Reason.REFUSAL_WORDING.value]))
+        read_as = _of_live(assessment.c.evidence["standalone_question"])
         same = [
             _p.app == interaction.c.app,
             _p.interaction_id == interaction.c.id,
             _p.occurred_at == interaction.c.occurred_at,
         ]
         own = [_p.id.label("pending_id"), _p.kind, _p.claim, _p.attempts, _p.group_id, refuses.label("refuses")]
+        own.append(read_as.label("standalone_question"))
         query = select(*interaction.c, *own).join_from(pending, interaction, and_(*same)).where(wanted).order_by(_p.id)
+        rows = connection.execute(query).mappings().all()
         return [
             Claim(
                 id=row["pending_id"],
@@ -128,8 +137,9 @@ class PendingQueue:
                 group=row["group_id"],
                 interaction=interaction_of(row),
                 refuses=bool(row["refuses"]),
+                standalone=None if read is None else read.text,
             )
-            for row in connection.execute(query).mappings()
+            for row, read in zip(rows, readings(connection, rows), strict=True)
         ]
 
     def failed(self, claims: Sequence[Taken], error: str, retry_at: datetime | None, *, attempted: bool = True) -> None:

@@ -1,0 +1,36 @@
+"""Reads the questions of a batch: those that lean on earlier turns of their conversation are completed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from monitor.assess.conversation.complete import completed
+from monitor.assess.conversation.leaning import cue_of
+from monitor.assess.ports import Conversations
+from monitor.core.model import Interaction, Metrics
+from monitor.core.standalone import StandaloneQuestion
+
+
+def standalone_questions(
+    interactions: Sequence[Interaction], conversations: Conversations | None
+) -> list[StandaloneQuestion | None]:
+    """How each question is read; None where it is read as it stands. Only those that lean are looked up."""
+    if conversations is None or all(it.conversation_id is None for it in interactions):
+        return [None] * len(interactions)
+    cues = [None if it.conversation_id is None else cue_of(it.question) for it in interactions]
+    earlier = conversations.before(interactions, [i for i, cue in enumerate(cues) if cue is not None])
+    return [
+        None if cue is None else completed(it.question, cue, earlier.get(i, ()))
+        for i, (it, cue) in enumerate(zip(interactions, cues, strict=True))
+    ]
+
+
+def as_read(it: Interaction, standalone: StandaloneQuestion | None) -> Interaction:
+    """The interaction with the question that everything is compared with."""
+    return it if standalone is None else replace(it, question=standalone.text)
+
+
+def compared_as_asked(standalone: StandaloneQuestion, metrics: Metrics) -> StandaloneQuestion:
+    """The reading with the similarities of the question as it was asked."""
+    return replace(standalone, sdq=metrics.sdq, qrd=metrics.qrd, qa=metrics.qa)
