@@ -27,7 +27,8 @@ _SUBJECT = re.compile(
 # A product that is not the first part of a longer name: before a mark, a verb or a preposition.
 _PRODUCT = re.compile(
     r"\b((?:aws|amazon|ibm|google|azure) (?!account|web|services?|cloud\b)[\w-]+(?: (?:manager|hub|streams|gateway|"
-    r"connect|directory|engine|storage|analytics|builder))?)(?=\?| (?:is|are|can|does|do|to|in|on|for|with|from|and|work|"
+    r"connect|directory|engine|storage|analytics|builder))?)(?=\?| (?:is|are|can|does|do|to|in|on|for|with|from|"
+    r"and|work|"
     r"support|use|handle|provide|offer)\b)"
 )
 _OPENINGS = ("What is known about {}?", "I have a question about {}.", "Can you tell me something about {}?")

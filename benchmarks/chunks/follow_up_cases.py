@@ -20,14 +20,12 @@ class Case(NamedTuple):
     half: int
 
 
-def _cases(half: int, leans: bool, *rows: tuple[str, str, str, str]) -> list[Case]:  # noqa: FBT001
+def _cases(*rows: tuple[str, str, str, str], half: int, leans: bool) -> list[Case]:
     return [Case(language, tuple(said.split(" | ")), q, d, leans, half) for language, said, q, d in rows]
 
 
 CASES = [
     *_cases(
-        0,
-        True,
         (
             "en",
             "Which running shoes do you carry for flat feet?",
@@ -44,7 +42,7 @@ CASES = [
             "en",
             "How do I reset the router?",
             "How long does it take?",
-            "After a reset the router restarts, which lasts about four minutes. Do not unplug it before the light is green.",
+            "After a reset the router restarts, which lasts about four minutes. Do not unplug it.",
         ),
         (
             "en",
@@ -118,10 +116,10 @@ CASES = [
             "それはどこで返せますか。",
             "借りた図書館の本は、館内の窓口か駅前の返却ポストで返せます。",
         ),
+        half=0,
+        leans=True,
     ),
     *_cases(
-        1,
-        True,
         (
             "en",
             "Which of your tents are waterproof?",
@@ -150,7 +148,7 @@ CASES = [
             "en",
             "Who painted the mural in the town hall?",
             "What else did she paint?",
-            "Lena Ortiz, who made the mural in the town hall, also painted the ceiling of the opera and several portraits.",
+            "Lena Ortiz, who made the mural in the town hall, also painted the ceiling of the opera.",
         ),
         (
             "en",
@@ -207,10 +205,10 @@ CASES = [
             "도서관 회원 카드는 무료이며, 분실하면 재발급 비용으로 이천 원을 냅니다.",
         ),
         ("zh", "博物馆几点开门?", "为什么?", "博物馆上午十点开门,因为每天早上要进行安全检查和清洁。"),
+        half=1,
+        leans=True,
     ),
     *_cases(
-        0,
-        False,
         (
             "en",
             "How do I reset the router?",
@@ -241,10 +239,10 @@ CASES = [
             "自習室は日曜日に使えますか。",
             "自習室は日曜日も午前九時から午後五時まで使えます。",
         ),
+        half=0,
+        leans=False,
     ),
     *_cases(
-        1,
-        False,
         (
             "en",
             "Which bus goes to the airport?",
@@ -275,5 +273,7 @@ CASES = [
             "수영장 강습은 몇 시에 시작하나요?",
             "수영장 강습은 오전 여섯 시와 오후 일곱 시에 시작합니다.",
         ),
+        half=1,
+        leans=False,
     ),
 ]

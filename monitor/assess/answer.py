@@ -44,7 +44,7 @@ _model = Lock()  # the model is loaded once, and one thread at a time may call i
 
 @dataclass(frozen=True, slots=True)
 class _Given(Conversations):
-    """The questions before the answer, as the turns 1, 2, …"""
+    """The questions before the answer, as turns with numbers from 1."""
 
     questions: Sequence[str]
 
@@ -90,9 +90,9 @@ def assess_answer(
 
     A document is its text, or a mapping with `text` and perhaps `id`. `supporting_documents` are what the generator
     says it used; None leaves it to the monitor to find them. `conversation` are the questions that were asked before,
-    the first one first: a question that leans on them is completed from them (`assessment.standalone`). `profile` is the name of a shipped profile or the path of
-    a file, made for the embedded model; default: the one that ships. The first call loads the model, which takes a
-    second or two. Any thread may call.
+    the first one first: a question that leans on them is completed from them, and `assessment.standalone` says how.
+    `profile` is the name of a shipped profile or the path of a file, made for the embedded model; default: the one that
+    ships. The first call loads the model, which takes a second or two. Any thread may call.
 
     Raises:
         WrongSettings: the profile cannot be used, or MONITOR_STATE_DIR, which holds the model's graph, not written.

@@ -203,21 +203,6 @@ def refusal_words(row: Mapping[str, Any]) -> str | None:
     return _CORRECT_WORDS[row["refusal_correct"]]
 
 
-def read_as_lines(row: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """How a follow-up question was read, as labelled lines; empty if it was read as it stands."""
-    read = row.get("read_as")
-    if read is None:
-        return []
-    text = f"not known any more: {read['problem']}" if read["text"] is None else read["text"]
-    turns = " and ".join(piece["id"] for piece in read["borrowed"])
-    moved_by = [f"{name.upper()} {_cosine(before)} → {_cosine(row[name])}" for name, before in read["as_asked"].items()]
-    return [("read as", text), ("", f"completed with the words of {turns}: {', '.join(moved_by)}")]
-
-
-def _cosine(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}".replace("-", "−")
-
-
 def judge_words(row: Mapping[str, Any]) -> str | None:
     """What the judge's word did to the probability; None where the assessment has no word in it."""
     heard = row["evidence"].get("judge")

@@ -9,7 +9,7 @@ from monitor.assess.classify.lexicon.examples import EXAMPLES, closeness
 from monitor.assess.classify.profile import Profile
 from monitor.assess.classify.refusal import Reading, Role, read_answer
 from monitor.assess.classify.verdict import classify
-from monitor.assess.conversation.read import as_read, compared_as_asked, standalone_questions
+from monitor.assess.conversation.read import as_read, standalone_questions, with_both_readings
 from monitor.assess.detect.detection import Claim
 from monitor.assess.embed.batch import EmbeddedBatch, embed_batch, encode_batch
 from monitor.assess.ports import Completer, Conversations, Detector, Embedder, TokenEncoder
@@ -17,7 +17,6 @@ from monitor.assess.score.adaptability import adaptability
 from monitor.assess.score.features import AnswerPart, gather_evidence
 from monitor.core.evidence import Evidence
 from monitor.core.model import Assessment, Interaction, Scores, Support
-from monitor.core.standalone import StandaloneQuestion
 from monitor.core.text.markup import blank_spans, prose
 
 
@@ -59,23 +58,7 @@ class Pipeline:
         made = [
             self._classify(*parts) for parts in zip(interactions, supports, scores, readings, evidence, strict=True)
         ]
-        return self._with_both_readings(made, asked, standalone, embedded)
-
-    def _with_both_readings(
-        self,
-        made: Sequence[Assessment],
-        asked: Sequence[Interaction],
-        standalone: Sequence[StandaloneQuestion | None],
-        embedded: EmbeddedBatch,
-    ) -> list[Assessment]:
-        """The assessments with the questions as they were asked; follow-ups also with how they were read."""
-        if not any(standalone):
-            return list(made)
-        as_asked = [self.profile.compared(each) for each in adaptability(embedded.as_asked())]
-        return [
-            a if read is None else replace(a, interaction=it, standalone=compared_as_asked(read, metrics))
-            for a, it, read, metrics in zip(made, asked, standalone, as_asked, strict=True)
-        ]
+        return with_both_readings(made, asked, standalone, embedded, self.profile)
 
     def _reread_close_to_refusals(
         self, interactions: Sequence[Interaction], readings: Sequence[Reading], embedded: EmbeddedBatch

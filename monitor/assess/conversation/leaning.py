@@ -22,7 +22,7 @@ import re
 from typing import TypeAlias
 
 from monitor.assess.classify.lexicon import fold, unspaced
-from monitor.assess.conversation.lexicon import SPACED, UNSPACED
+from monitor.assess.conversation.lexicon import COURTESY, SPACED, UNSPACED
 from monitor.assess.conversation.lexicon.leaning_words import LeaningPieces, LeaningWords
 
 Cue: TypeAlias = tuple[int, int]
@@ -34,7 +34,29 @@ _VAGUE = 2  # words that name something beside a vague pronoun
 _SECOND = 2
 # After one of these no noun is part of what is asked for: "when the dog barks, does it …" begins with a clause.
 _ADVERBIAL = frozenset(
-    ["when", "where", "why", "wann", "wo", "wohin", "warum", "weshalb", "wieso", "wenn", "quand", "où", "pourquoi", "cuándo", "cuando", "dónde", "donde", "quando", "onde", "dove", "perché"]
+    [
+        "when",
+        "where",
+        "why",
+        "wann",
+        "wo",
+        "wohin",
+        "warum",
+        "weshalb",
+        "wieso",
+        "wenn",
+        "quand",
+        "où",
+        "pourquoi",
+        "cuándo",
+        "cuando",
+        "dónde",
+        "donde",
+        "quando",
+        "onde",
+        "dove",
+        "perché",
+    ]
 )
 _CLAUSE = re.compile(r"[.,;:?!–—]")
 _WORD = re.compile(r"[^\W_]+")
@@ -74,7 +96,7 @@ def names_something(question: str) -> bool:
     if unspaced(folded):
         language = _unspaced_language(folded)
         return language.whole.fullmatch(folded.strip(_TAIL)) is None
-    texts = [match.group() for match in _WORD.finditer(folded)]
+    texts = [match.group() for match in _WORD.finditer(folded) if match.group() not in COURTESY]
     return any(
         all(text not in known and text not in language.generic for language, known in _LANGUAGES) for text in texts
     )
@@ -185,7 +207,7 @@ class _Spaced:
         return None
 
     def _ends_with(self, i: int) -> bool:
-        """Whether the question is one clause that ends with a preposition and the pronoun: "how do I sign up for it"."""
+        """Whether the question is one clause that ends with a preposition and the pronoun: "how do I pay for it"."""
         texts = self._texts
         if i + 1 < len(texts) or i < _SECOND or texts[i - 1] not in self._is.before or texts[0] in self._is.before:
             return False

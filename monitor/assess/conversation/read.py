@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from monitor.assess.classify.profile import Profile
 from monitor.assess.conversation.complete import completed
 from monitor.assess.conversation.leaning import cue_of
+from monitor.assess.embed.batch import EmbeddedBatch
 from monitor.assess.ports import Conversations
-from monitor.core.model import Interaction, Metrics
+from monitor.assess.score.adaptability import adaptability
+from monitor.core.model import Assessment, Interaction, Metrics
 from monitor.core.standalone import StandaloneQuestion
 
 
@@ -31,6 +34,22 @@ def as_read(it: Interaction, standalone: StandaloneQuestion | None) -> Interacti
     return it if standalone is None else replace(it, question=standalone.text)
 
 
-def compared_as_asked(standalone: StandaloneQuestion, metrics: Metrics) -> StandaloneQuestion:
-    """The reading with the similarities of the question as it was asked."""
-    return replace(standalone, sdq=metrics.sdq, qrd=metrics.qrd, qa=metrics.qa)
+def with_both_readings(
+    made: Sequence[Assessment],
+    asked: Sequence[Interaction],
+    standalone: Sequence[StandaloneQuestion | None],
+    embedded: EmbeddedBatch,
+    profile: Profile,
+) -> list[Assessment]:
+    """The assessments with the questions as they were asked; those of follow-ups also with how they were read."""
+    if not any(standalone):
+        return list(made)
+    as_asked = [profile.compared(scores) for scores in adaptability(embedded.as_asked())]
+    return [
+        a if read is None else replace(a, interaction=it, standalone=_compared(read, metrics))
+        for a, it, read, metrics in zip(made, asked, standalone, as_asked, strict=True)
+    ]
+
+
+def _compared(standalone: StandaloneQuestion, as_asked: Metrics) -> StandaloneQuestion:
+    return replace(standalone, sdq=as_asked.sdq, qrd=as_asked.qrd, qa=as_asked.qa)

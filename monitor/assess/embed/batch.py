@@ -29,7 +29,7 @@ class EmbeddedBatch:
 
     `vectors` has shape (distinct texts + 1, dimensions) and unit rows; row 0 is zero and stands for an empty text.
     `lengths` are the lengths of the texts in characters, the weights of documents that are joined.
-    `question`, `asked` and `answer` have shape (n,); `asked` is the question as it was asked, where it was read otherwise.
+    `question`, `asked` and `answer` have shape (n,); `asked` is the question as it was asked, if it was read otherwise.
     """
 
     vectors: NDArray[np.float32]

@@ -20,13 +20,13 @@ from monitor.assess.explain import (
     certainty,
     compared,
     judge_words,
-    read_as_lines,
     refusal_words,
     revised_by,
     sentences,
 )
 from monitor.assess.judge.judgement_text import judgement_text
 from monitor.assess.reference import ranked_in
+from monitor.cli.explain.read_as import read_as_lines
 from monitor.core.evidence import AlignedSentence
 from monitor.core.model import Mark, Match, Origin, Reason, Verdict
 from monitor.core.reason_words import REASON_WORDS

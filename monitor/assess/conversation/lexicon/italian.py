@@ -8,16 +8,21 @@ ITALIAN = LeaningWords(
     code="it",
     asking=listed("chi che cosa cos quale quali qual quando dove dov come com perché quanto quanta quanti quante"),
     auxiliary=listed(
-        "è sono era erano fu sarà essere ha hanno ho aveva può possono posso possiamo potrei deve devono devo si fa fanno "
+        "è sono era erano fu sarà essere ha hanno ho aveva può possono posso possiamo potrei deve devono devo si "
+        "fa fanno "
         "va vanno c v bisogna"
     ),
     function=listed(
-        "il lo la i gli le l un uno una di del dello della dei degli delle al allo alla ai agli alle da dal dalla dai nel "
-        "nella nei nelle sul sulla io tu noi voi mi ti ci vi mio mia miei mie nostro nostra e ed o ma se non né molto più "
-        "meno anche solo già ancora qui altro altra altri altre stesso stessa tutto tutti tutte a ad d sì no grazie allora"
+        "il lo la i gli le l un uno una di del dello della dei degli delle al allo alla ai agli alle da dal "
+        "dalla dai nel "
+        "nella nei nelle sul sulla io tu noi voi mi ti ci vi mio mia miei mie nostro nostra e ed o ma se non né "
+        "molto più "
+        "meno anche solo già ancora qui altro altra altri altre stesso stessa tutto tutti tutte a ad d sì no "
+        "grazie allora"
     ),
     generic=listed(
-        "significa spiega spiegare dire dice succede funziona funzionano costa costano dura tempo esempio esempi dettagli "
+        "significa spiega spiegare dire dice succede funziona funzionano costa costano dura tempo esempio esempi "
+        "dettagli "
         "informazioni possibile differenza ragione prossimo meglio peggio economico veloce grande sicuro necessario "
         "disponibile gratis gratuito vale"
     ),

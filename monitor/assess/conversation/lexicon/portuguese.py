@@ -8,17 +8,22 @@ PORTUGUESE = LeaningWords(
     code="pt",
     asking=listed("que quê quem qual quais quando onde aonde como quanto quanta quantos quantas porque porquê"),
     auxiliary=listed(
-        "é são era eram foi foram será ser está estão estava há havia pode podem posso podemos poderia deve devem devo tem "
+        "é são era eram foi foram será ser está estão estava há havia pode podem posso podemos poderia deve "
+        "devem devo tem "
         "têm tenho faz fazem vai vão vou"
     ),
     function=listed(
-        "o a os as um uma uns umas de do da dos das ao aos à às no na nos nas eu tu você vocês nós me te se meu minha meus "
-        "minhas nosso nossa e ou mas se não nem muito mais menos também só já ainda aqui outro outra outros outras mesmo "
+        "o a os as um uma uns umas de do da dos das ao aos à às no na nos nas eu tu você vocês nós me te se meu "
+        "minha meus "
+        "minhas nosso nossa e ou mas se não nem muito mais menos também só já ainda aqui outro outra outros "
+        "outras mesmo "
         "mesma todo toda todos todas lhe lhes sim obrigado então"
     ),
     generic=listed(
-        "significa explica explicar dizer diz acontece funciona funcionam custa custam vale dura demora tempo exemplo "
-        "exemplos detalhes informação informações possível diferença razão próximo melhor pior barato rápido grande seguro "
+        "significa explica explicar dizer diz acontece funciona funcionam custa custam vale dura demora tempo "
+        "exemplo "
+        "exemplos detalhes informação informações possível diferença razão próximo melhor pior barato rápido "
+        "grande seguro "
         "necessário disponível grátis gratuito"
     ),
     speaker=listed("eu você nós posso podemos pode quero devo para se"),

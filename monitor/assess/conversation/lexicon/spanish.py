@@ -7,21 +7,27 @@ from monitor.assess.conversation.lexicon.leaning_words import LeaningWords, foun
 SPANISH = LeaningWords(
     code="es",
     asking=listed(
-        "qué que quién quiénes cuál cuáles cuándo dónde adónde cómo cuánto cuánta cuántos cuántas quien cual cuando donde "
+        "qué que quién quiénes cuál cuáles cuándo dónde adónde cómo cuánto cuánta cuántos cuántas quien cual "
+        "cuando donde "
         "como cuanto cuantos cuantas porqué"
     ),
     auxiliary=listed(
-        "es son era eran fue fueron será ser está están estaba hay había puede pueden puedo podemos podría debe deben debo "
+        "es son era eran fue fueron será ser está están estaba hay había puede pueden puedo podemos podría debe "
+        "deben debo "
         "tiene tienen tengo ha han he hace hacen va van voy"
     ),
     function=listed(
-        "el la los las lo un una unos unas de del al a yo tú usted ustedes nosotros me te se nos mi mis tu tus nuestro "
-        "nuestra y e o u pero si no ni muy más menos también sólo solo ya aún aquí otro otra otros otras mismo misma todo "
+        "el la los las lo un una unos unas de del al a yo tú usted ustedes nosotros me te se nos mi mis tu tus "
+        "nuestro "
+        "nuestra y e o u pero si no ni muy más menos también sólo solo ya aún aquí otro otra otros otras mismo "
+        "misma todo "
         "toda todos todas le les sí gracias entonces"
     ),
     generic=listed(
-        "significa explica explicar explicame decir dice pasa funciona funcionan cuesta cuestan vale valen dura tarda "
-        "tiempo ejemplo ejemplos detalles información posible diferencia razón siguiente mejor peor barato rápido grande "
+        "significa explica explicar explicame decir dice pasa funciona funcionan cuesta cuestan vale valen dura "
+        "tarda "
+        "tiempo ejemplo ejemplos detalles información posible diferencia razón siguiente mejor peor barato "
+        "rápido grande "
         "seguro necesario disponible gratis"
     ),
     speaker=listed("yo tú usted nosotros puedo podemos puede quiero debo hay que para se"),
@@ -44,7 +50,8 @@ SPANISH = LeaningWords(
     relative=listed("que quien donde"),
     linking=listed("y o pero si cuando porque"),
     whole=found(
-        r"(?:y |pero |ok |entonces )*(?:por qué(?: no)?|cómo(?: así)?|cuánto(?: cuesta| vale| tiempo| dura| es)?|cuántos|"
+        r"(?:y |pero |ok |entonces )*(?:por qué(?: no)?|cómo(?: así)?|cuánto(?: cuesta| vale| tiempo| dura| es)?|"
+        r"cuántos|"
         r"cuántas|desde cuándo|hasta cuándo|de verdad|cuál|cuáles|por ejemplo|sí(?: por favor)?|no|"
         r"(?:dime|cuéntame) más|más (?:detalles|información))(?: por favor)?"
     ),

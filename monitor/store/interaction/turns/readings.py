@@ -38,8 +38,12 @@ def readings(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[
         return [None] * len(rows)
     apps, ids, times = zip(*wanted, strict=True)
     values = {
-        "apps": list(apps), "ids": list(ids), "times": list(times), "around": _AROUND,
-        "first": min(times) - _AROUND, "last": max(times) + _AROUND,
+        "apps": list(apps),
+        "ids": list(ids),
+        "times": list(times),
+        "around": _AROUND,
+        "first": min(times) - _AROUND,
+        "last": max(times) + _AROUND,
     }
     questions: dict[str, dict[str, str]] = {}
     for found in connection.execute(_QUESTIONS, values):
