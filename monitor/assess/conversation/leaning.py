@@ -217,7 +217,7 @@ class _Spaced:
     def _of_the_one_asked_for(self, i: int) -> bool:
         """Whether the pronoun stands for the interrogative: "who said *he* would come"."""
         texts = self._texts
-        if i != _SECOND or texts[0] not in self._is.asking or not self._naming[1] or i + 1 == len(texts):
+        if i != _SECOND or texts[0] not in self._is.asking or texts[1] in self._is.known or i + 1 == len(texts):
             return False
         return self._naming[i + 1] or texts[i + 1] in self._is.auxiliary
 
