@@ -8,12 +8,13 @@ A question leans where something in it stands for what only an earlier turn can 
   in") is its subject, so that the object cannot be what it stands for;
 - it begins as a continuation ("what about …", "and …" with a fragment, „und wie ist es mit …“);
 - it is a fragment that begins with a preposition ("in winter?");
-- it names nothing at all ("why?", "how much does that cost?").
+- it names nothing at all ("why?", "how much?").
 
 It rarely touches standing questions, because each of these needs more than the word: "it takes an hour to …", "these
-days", "those who …", "he or she" and the formal „Sie“ are set aside first, and a noun before the pronoun is enough for
-the question to be left alone. What is lost by that caution is a follow-up now and then, which is then compared as it
-stands, as every question was before. `docs/quality/follow-ups.md` has the figures.
+days", "those who …", "he or she" and the formal „Sie“ are set aside first, a noun before the pronoun is enough for the
+question to be left alone, and so are many words that name something. What is lost by that caution is a follow-up now
+and then, which is then compared as it stands, as every question was before. `docs/quality/follow-ups.md` has the
+figures.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ _FRAGMENT = 6  # words
 _OPENED = 9  # words of a question that begins with "what about"
 _VAGUE = 2  # words that name something beside a vague pronoun
 _SECOND = 2
+_NAMED_ENOUGH = 7  # naming words by which a question can be compared with documents, whatever it leans on besides
+_STATEMENT = 3  # naming words of a text that does not ask: a title, a line of a song
 # After one of these no noun is part of what is asked for: "when the dog barks, does it …" begins with a clause.
 _ADVERBIAL = frozenset(
     [
@@ -129,8 +132,16 @@ class _Spaced:
         self._naming = [self._names(i) for i in range(len(texts))]
 
     def cue(self) -> Cue | None:
+        naming = sum(self._naming)
+        if naming >= _NAMED_ENOUGH or (naming >= _STATEMENT and not self._is_a_question()):
+            return None
         named = self._pointing() or self._standing_for() or self._pronoun()
         return self._opened() or named or self._nothing_named() or self._fragment()
+
+    def _is_a_question(self) -> bool:
+        first = self._texts[0]
+        asks = first in self._is.asking | self._is.auxiliary | self._is.generic or self._is.joining.match(self._folded)
+        return bool(asks) or "?" in self._folded or any(text in self._is.speaker for text in self._texts)
 
     def _names(self, i: int) -> bool:
         """Whether word i is one that names something."""
@@ -241,7 +252,7 @@ class _Spaced:
         for i in range(head + 1, len(texts) - 1):
             if texts[i] in self._is.auxiliary and texts[i + 1] not in self._is.auxiliary:
                 return i + 1
-            clause = texts[i] in self._is.linking or (self._naming[i] and texts[head] in _ADVERBIAL)
+            clause = texts[i] in self._is.linking | self._is.asking or (self._naming[i] and texts[head] in _ADVERBIAL)
             if clause or "," in self._folded[self._words[head][0] : self._words[i][1]]:
                 return None
         return None

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from monitor.privacy.masking import redact_part
+from monitor.privacy.masking import redact, redact_part
 from monitor.web.base.api_model import (
     ApiResponse,
     Metrics,
@@ -169,10 +169,10 @@ def _standalone(row: Mapping[str, Any], *, clear: bool) -> StandaloneQuestion | 
     if read is None:
         return None
     stored = row["evidence"]["standalone_question"]
-    words = [masked(piece["text"]) for piece in read["borrowed"]]
-    own = row["question"] if clear else masked(row["question"])
+    words = [None if piece["text"] is None else redact(piece["text"]) for piece in read["borrowed"]]
+    own = row["question"] if clear else redact(row["question"])
     return StandaloneQuestion(
-        text=None if read["text"] is None else " ".join([*words, own]),
+        text=None if read["text"] is None else " ".join([*filter(None, words), own]),
         problem=read["problem"],
         cue_start=stored["cue_start"],
         cue_end=stored["cue_end"],

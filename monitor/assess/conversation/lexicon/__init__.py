@@ -18,6 +18,6 @@ SPACED = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN)
 UNSPACED = (CHINESE, JAPANESE, KOREAN)
 # They name nothing, in whatever language they are said.
 COURTESY = listed(
-    "thanks thank hello hi hey bye great perfect cool nice fine super prima danke hallo merci bonjour salut gracias hola "
-    "obrigado obrigada olá grazie ciao"
+    "thanks thank hello hi hey bye great perfect cool nice fine super prima danke hallo merci bonjour salut gracias "
+    "hola obrigado obrigada olá grazie ciao"
 )

@@ -10,7 +10,9 @@ _EASY = (
     r"easy|easier|hard|difficult|normal|common|healthy|dangerous|free|cheaper|likely|called|known|thought|said|"
     r"believed"
 )
-_TIME = r"(?:year|week|weekend|month|season|time|morning|evening|afternoon|day|century|decade|quarter|moment|point)s?"
+_TIME = (
+    r"(?:year|week|weekend|month|season|time|morning|evening|afternoon|day|night|century|decade|quarter|moment|point)s?"
+)
 
 ENGLISH = LeaningWords(
     code="en",
@@ -72,6 +74,8 @@ ENGLISH = LeaningWords(
         r"because)\b",
         r"\b(?:who|what|where|when) (?:is|was) it that\b|\bit (?:was|is) (?:\S+ ){1,6}?that\b|\bmake it\b|\bas "
         r"it were\b",
+        r"\bit (?:comes|came|boils) (?:down )?to\b|\b(?:who|where|what) am i\b",
+        r"^(?:is|was) this the (?:first|last|only)\b",
         r"\bthis is us\b|\b(?:their|its|his|her) own\b|\bthese days\b|\bhere's\b",
         r"\b(?:so|now|given|such|provided|in order|except) that\b",
         r"\b(?:he|she|they) (?:who|that)\b|\bthey (?:say|call|speak)\b|\bhe or she\b|\bhis or her\b|\bhim or her\b",

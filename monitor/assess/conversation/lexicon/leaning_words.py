@@ -19,10 +19,10 @@ class LeaningWords:
     `asking` are interrogatives, `auxiliary` the verbs that stand next to them, `function` all other words that name
     nothing, among them prepositions. `generic` are words with a meaning that name nothing to look up ("how does it
     *work*"). After one of `speaker` ("I", "to") comes a verb.
-    `pronouns`, `possessives` and what `standing_for` finds lean unless something before them in the question may be what
-    they stand for; a `vague` pronoun ("they") may mean anyone, and leans only in a question that names little else.
-    `pointing` leans unless an earlier clause names something; `linking` and
-    `relative` are the words between clauses. `setting_aside` finds uses of all these that lean on nothing ("it takes an hour to").
+    `pronouns`, `possessives` and what `standing_for` finds lean unless something before them in the question may be
+    what they stand for; a `vague` pronoun ("they") may mean anyone, and leans only in a question that names little
+    else. `pointing` leans unless an earlier clause names something; `linking` and `relative` are the words between
+    clauses. `setting_aside` finds uses of all these that lean on nothing ("it takes an hour to").
     `opener` begins a question that leans; `joining` begins one that leans if only a fragment follows it. A fragment may
     also begin with one of `before`. `whole` matches a question that leans from end to end, `address` one of the words
     that speak to the chatbot itself.

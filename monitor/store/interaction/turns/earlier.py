@@ -27,8 +27,8 @@ _SESSION = (
     " -c enable_seqscan=off -c enable_bitmapscan=off -c enable_sort=off -c plan_cache_mode=force_custom_plan"
 )
 # Between two equal bounds, so that the planner does not take the order for given and scan from the start.
-EARLIER = f"""
-    SELECT w.number, t.id, left(t.question, {LONGEST_QUESTION}), t.occurred_at, t.turn
+EARLIER = """
+    SELECT w.number, t.id, left(t.question, %(longest)s), t.occurred_at, t.turn
     FROM unnest(%(numbers)s::int[], %(apps)s::text[], %(conversations)s::text[], %(turns)s::int[],
                 %(times)s::timestamptz[], %(since)s::timestamptz[], %(until)s::timestamptz[])
         AS w (number, app, conversation, turn, occurred_at, since, until)
@@ -38,14 +38,14 @@ EARLIER = f"""
             WHERE i.conversation_id >= w.conversation AND i.conversation_id <= w.conversation
               AND i.occurred_at >= w.since AND i.occurred_at < w.until
               AND i.occurred_at >= %(first)s AND i.occurred_at < %(last)s
-            ORDER BY i.conversation_id DESC LIMIT {MOST_READ}
+            ORDER BY i.conversation_id DESC LIMIT %(most_read)s
         ) AS newest
         WHERE newest.app = w.app
           AND newest.occurred_at BETWEEN w.occurred_at - %(within)s AND w.occurred_at + %(within)s
           AND CASE WHEN newest.turn IS NOT NULL AND w.turn IS NOT NULL THEN newest.turn < w.turn
                    ELSE newest.occurred_at < w.occurred_at END
         ORDER BY CASE WHEN w.turn IS NOT NULL THEN newest.turn END DESC NULLS LAST, newest.occurred_at DESC
-        LIMIT {MOST_TURNS}
+        LIMIT %(most_turns)s
     ) AS t
 """
 
@@ -103,6 +103,9 @@ def parameters(wanted: Sequence[tuple[int, Interaction, date]]) -> dict[str, obj
         "first": min(since),
         "last": max(until),
         "within": WITHIN,
+        "longest": LONGEST_QUESTION,
+        "most_read": MOST_READ,
+        "most_turns": MOST_TURNS,
     }
 
 

@@ -13,11 +13,12 @@ from monitor.assess.conversation.turn import LONGEST_QUESTION, WITHIN
 
 _AROUND = WITHIN + timedelta(days=1)
 # Both kinds of bounds in time are needed: by the first two the planner leaves out months, by the others the executor.
-_QUESTIONS = text(f"""
-    SELECT i.app, i.id, left(i.question, {LONGEST_QUESTION}) AS question
-    FROM unnest(CAST(:apps AS text[]), CAST(:ids AS text[]), CAST(:times AS timestamptz[])) AS w (app, id, occurred_at)
+_QUESTIONS = text("""
+    SELECT i.app, i.id, left(i.question, :longest) AS question
+    FROM unnest(CAST(:apps AS text[]), CAST(:ids AS text[]), CAST(:times AS timestamptz[])) AS w (app, id, asked_at)
     JOIN interaction i ON i.app = w.app AND i.id = w.id
-        AND i.occurred_at BETWEEN w.occurred_at - CAST(:around AS interval) AND w.occurred_at + CAST(:around AS interval)
+        AND i.occurred_at >= w.asked_at - CAST(:around AS interval)
+        AND i.occurred_at <= w.asked_at + CAST(:around AS interval)
     WHERE i.occurred_at BETWEEN :first AND :last
 """)
 
@@ -42,6 +43,7 @@ def readings(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[
         "ids": list(ids),
         "times": list(times),
         "around": _AROUND,
+        "longest": LONGEST_QUESTION,
         "first": min(times) - _AROUND,
         "last": max(times) + _AROUND,
     }
