@@ -32,7 +32,6 @@ from monitor.assess.conversation.memory import RecentTurns
 from monitor.assess.conversation.read import standalone_questions
 from monitor.assess.embed.batch import embed_batch
 from monitor.assess.embed.minilm import MiniLMEmbedder
-from monitor.assess.ports import Embedder
 from monitor.assess.score.adaptability import adaptability
 from monitor.core.model import Interaction, Origin, Support
 from monitor.core.settings.load import load_settings
@@ -63,9 +62,9 @@ def read_as(found: Sequence[Conversation]) -> list[str]:
     return readings
 
 
-def below(questions: Sequence[str], documents: Sequence[str], embedder: Embedder, profile_name: str) -> float:
+def below(questions: Sequence[str], documents: Sequence[str], embedder: MiniLMEmbedder, profile_name: str) -> float:
     """The share of questions whose QRD is below the profile's threshold."""
-    profile = load_profile(profile_name, embedder.model, embedder.model)
+    profile = load_profile(profile_name, embedder.model, embedder.token_model)
     pairs = [
         interactions(Conversation("", (), question, document, leans=True, half=0), number)[0]
         for number, (question, document) in enumerate(zip(questions, documents, strict=True))
@@ -75,7 +74,7 @@ def below(questions: Sequence[str], documents: Sequence[str], embedder: Embedder
     return float(np.mean([value is not None and value < profile.metrics.qrd.threshold for value in qrd]))
 
 
-def reached(found: Sequence[Conversation], embedder: Embedder, profile: str) -> dict[str, float | int]:
+def reached(found: Sequence[Conversation], embedder: MiniLMEmbedder, profile: str) -> dict[str, float | int]:
     documents, others = [c.document for c in found], rotated(found)
     asked, read, whole = [c.question for c in found], read_as(found), [c.whole or c.question for c in found]
     return {

@@ -111,8 +111,8 @@ def assess_answer(
         if supporting_documents is None
         else tuple([_support(one) for one in supporting_documents]),
     )
-    pipeline = replace(_pipeline(None if profile is None else str(profile)), conversations=_Given(before))
     with _model:
+        pipeline = replace(_pipeline(None if profile is None else str(profile)), conversations=_Given(before))
         (assessment,) = pipeline.assess([interaction])
     return AnswerAssessment(
         verdict=assessment.verdict,

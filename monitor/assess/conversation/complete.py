@@ -82,6 +82,7 @@ def borrowed_ids(stored: Mapping[str, Any]) -> list[str]:
 def read_again(question: str, stored: Mapping[str, Any], questions: Mapping[str, str]) -> ReadAs:
     """The reading of a stored question from what `standalone_json` rendered and the questions of the turns, by id."""
     pieces = tuple(_piece(piece, questions) for piece in stored["borrowed"])
+    as_asked = {name: stored["as_asked"][name] for name in ("sdq", "qrd", "qa")}
     text: str | None = None
     gone = [id_ for id_, words in pieces if words is None]
     if gone:
@@ -91,7 +92,7 @@ def read_again(question: str, stored: Mapping[str, Any], questions: Mapping[str,
         problem = None
         if sha256(text.encode()).hexdigest() != stored["sha256"]:
             text, problem = None, "a turn that it leans on has changed since, or this one has"
-    return ReadAs(text=text, pieces=pieces, as_asked=stored["as_asked"], problem=problem)
+    return ReadAs(text=text, pieces=pieces, as_asked=as_asked, problem=problem)
 
 
 def _piece(piece: Mapping[str, Any], questions: Mapping[str, str]) -> tuple[str, str | None]:
