@@ -1,20 +1,23 @@
-"""The flow on one screen: read the question ─▶ complete ─▶ embed ─▶ score ─▶ classify, for one batch at a time."""
+"""The flow on one screen: read ─▶ complete ─▶ embed ─▶ score ─▶ classify ─▶ diagnose, for one batch at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from monitor.assess.chunks.examine import USUAL, Retrieved, examine
+from monitor.assess.chunks.relevance import asked
 from monitor.assess.classify.lexicon.examples import EXAMPLES, closeness
 from monitor.assess.classify.profile import Profile
 from monitor.assess.classify.refusal import Reading, Role, read_answer
 from monitor.assess.classify.verdict import classify
 from monitor.assess.conversation.read import as_read, standalone_questions, with_both_readings
 from monitor.assess.detect.detection import Claim
-from monitor.assess.embed.batch import EmbeddedBatch, embed_batch, encode_batch
-from monitor.assess.ports import Completer, Conversations, Detector, Embedder, TokenEncoder
+from monitor.assess.embed.batch import EmbeddedBatch, EncodedInteraction, embed_batch, encode_batch
+from monitor.assess.ports import Completer, Conversations, Detector, Embedder, Reranker, TokenEncoder
 from monitor.assess.score.adaptability import adaptability
 from monitor.assess.score.features import AnswerPart, gather_evidence
+from monitor.assess.threshold import Spread
 from monitor.core.evidence import Evidence
 from monitor.core.model import Assessment, Interaction, Scores, Support
 from monitor.core.text.markup import blank_spans, prose
@@ -30,6 +33,8 @@ class Pipeline:
     profile: Profile
     detector: Detector | None = None
     conversations: Conversations | None = None
+    reranker: Reranker | None = None
+    usual_relevance: Callable[[str], Spread] = lambda _: USUAL  # of the chunks of an app
 
     def assess(self, asked: Sequence[Interaction]) -> list[Assessment]:
         """One assessment per interaction, in order.
@@ -55,10 +60,11 @@ class Pipeline:
                 stated, supports, metrics, encoded, readings, detected, strict=True
             )
         ]
-        made = [
+        classified = [
             self._classify(*parts) for parts in zip(interactions, supports, scores, readings, evidence, strict=True)
         ]
-        return with_both_readings(made, asked, standalone, embedded, self.profile)
+        diagnosed = [self._diagnosed(a, tokens) for a, tokens in zip(classified, encoded, strict=True)]
+        return with_both_readings(diagnosed, asked, standalone, embedded, self.profile)
 
     def _reread_close_to_refusals(
         self, interactions: Sequence[Interaction], readings: Sequence[Reading], embedded: EmbeddedBatch
@@ -105,6 +111,24 @@ class Pipeline:
             profile_hash=profile.hash,
             embedding_model=profile.embedding_model,
         )
+
+    def _diagnosed(self, a: Assessment, encoded: EncodedInteraction) -> Assessment:
+        it = a.interaction
+        retrieved = Retrieved(
+            texts=[d.text for d in it.retrieved_documents],
+            tokens=encoded.documents,
+            sentences=encoded.document_sentences,
+        )
+        found = examine(
+            asked(it.question, encoded.question, encoded.question_sentences),
+            retrieved,
+            a.verdict,
+            a.evidence.alignment,
+            correct=a.refusal.correct,
+            usual=self.usual_relevance(it.app),
+            reranker=self.reranker,
+        )
+        return replace(a, diagnosis=found)
 
 
 def _parts(reading: Reading) -> list[AnswerPart]:

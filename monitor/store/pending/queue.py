@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Engine, ScalarSelect, and_, delete, func, select, text, tuple_, update
+from sqlalchemy import Engine, and_, case, delete, func, select, text, true, tuple_, update
 
 from monitor.core.assessment_json import storable
-from monitor.core.model import Interaction, Reason, Work
+from monitor.core.model import Interaction, Reason, Verdict, Work
 from monitor.store.database import retriable
 from monitor.store.interaction.rows import interaction_of
 from monitor.store.interaction.turns.readings import readings
@@ -53,14 +53,17 @@ class Taken:
 class Claim(Taken):
     """Work on an interaction. `refuses`: the answer is worded as a refusal.
 
-    `standalone` is how its question was read, completed from earlier turns; None where it was read as it stands, or
-    where that can no longer be put together.
+    `verdict`, `retrieval`, the stored form of what its diagnosis rests on, and `standalone`, its question as it was
+    completed from earlier turns, are those of the live assessment. Only the judge's work has them, and only where they
+    are known.
     """
 
     group: str
     interaction: Interaction
     refuses: bool
     standalone: str | None = None
+    verdict: Verdict | None = None
+    retrieval: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +78,6 @@ class PendingCount:
     given_up: int
     oldest: datetime | None
     last_error: str | None
-
-
-def _of_live(value: ColumnElement[Any]) -> ScalarSelect[Any]:
-    """A value of the live assessment of the interaction in the query around it."""
-    same = [assessment.c[name] == interaction.c[name] for name in ("app", "id", "occurred_at")]
-    return select(value).where(*same, assessment.c.live).limit(1).scalar_subquery()
 
 
 def still_ours(connection: psycopg.Connection, claims: Sequence[Claim]) -> list[Claim]:
@@ -117,16 +114,32 @@ class PendingQueue:
             return self._read(connection, _p.claim == token)
 
     def _read(self, connection: Any, wanted: Any) -> list[Claim]:
-        refuses = _of_live(assessment.c.reasons.contains([Reason.REFUSAL_WORDING.value]))
-        read_as = _of_live(assessment.c.evidence["standalone_question"])
+        a, judged = assessment.c, _p.kind == Work.JUDGE.value
+        live = (
+            select(
+                a.reasons.contains([Reason.REFUSAL_WORDING.value]).label("refuses"),
+                case((judged, a.verdict)).label("verdict"),
+                case((judged, a.evidence["retrieval"])).label("retrieval"),
+                case((judged, a.evidence["standalone_question"])).label("standalone_question"),
+            )
+            .where(*(a[name] == interaction.c[name] for name in ("app", "id", "occurred_at")))
+            .where(a.live)
+            .limit(1)
+            .lateral("live")
+        )
         same = [
             _p.app == interaction.c.app,
             _p.interaction_id == interaction.c.id,
             _p.occurred_at == interaction.c.occurred_at,
         ]
-        own = [_p.id.label("pending_id"), _p.kind, _p.claim, _p.attempts, _p.group_id, refuses.label("refuses")]
-        own.append(read_as.label("standalone_question"))
-        query = select(*interaction.c, *own).join_from(pending, interaction, and_(*same)).where(wanted).order_by(_p.id)
+        own = [_p.id.label("pending_id"), _p.kind, _p.claim, _p.attempts, _p.group_id, *live.c]
+        query = (
+            select(*interaction.c, *own)
+            .join_from(pending, interaction, and_(*same))
+            .outerjoin(live, true())
+            .where(wanted)
+            .order_by(_p.id)
+        )
         rows = connection.execute(query).mappings().all()
         return [
             Claim(
@@ -138,6 +151,8 @@ class PendingQueue:
                 interaction=interaction_of(row),
                 refuses=bool(row["refuses"]),
                 standalone=None if read is None else read.text,
+                verdict=None if row["verdict"] is None else Verdict(row["verdict"]),
+                retrieval=row["retrieval"],
             )
             for row, read in zip(rows, readings(connection, rows), strict=True)
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import resources
 
 import pytest
 from typer.testing import CliRunner
@@ -77,8 +78,6 @@ def test_a_later_turn_another_app_and_another_conversation_are_not(replayed):
 
 
 def test_a_rescore_reads_it_with_its_turns_too(replayed, run, tmp_path, monkeypatch):
-    from importlib import resources
-
     replayed(event(1, SAID), event(2, "And for seniors?"))
     shipped = (resources.files("monitor.assess.classify.profiles") / "hash.toml").read_text(encoding="utf-8")
     (tmp_path / "other.toml").write_text(shipped.replace('name = "hash"', 'name = "other"'))
