@@ -118,10 +118,13 @@ class JudgingWorker(Worker):
 
 
 def case_of(claim: Claim, prior: Spread = UNKNOWN) -> Case:
-    """The part of an interaction that the judge sees; `prior` is the spread of the scores of the app's chunks."""
+    """The part of an interaction that the judge sees; a follow-up question as it was read for the assessment.
+
+    `prior` is the spread of the scores of the app's chunks.
+    """
     it = claim.interaction
     return Case(
-        question=it.question,
+        question=it.question if claim.standalone is None else claim.standalone,
         answer=it.answer,
         documents=tuple(document.text for document in it.retrieved_documents),
         reference=it.reference_answer,

@@ -18,6 +18,7 @@ from monitor.core.diagnosis import ChunkDiagnosis
 from monitor.core.model import Interaction, Reason, Verdict, Work
 from monitor.store.database import retriable
 from monitor.store.interaction.rows import interaction_of
+from monitor.store.interaction.turns.readings import readings
 from monitor.store.tables.interactions import assessment, interaction, pending
 
 if TYPE_CHECKING:
@@ -53,13 +54,14 @@ class Taken:
 class Claim(Taken):
     """Work on an interaction. `refuses`: the answer is worded as a refusal.
 
-    `verdict` and `diagnosis` are those of the live assessment. Only the judge's work has them, and only where they are
-    known; rows of earlier releases have no diagnosis.
+    `verdict`, `diagnosis` and `standalone`, its question as it was completed from earlier turns, are those of the live
+    assessment. Only the judge's work has them, and only where they are known.
     """
 
     group: str
     interaction: Interaction
     refuses: bool
+    standalone: str | None = None
     verdict: Verdict | None = None
     diagnosis: ChunkDiagnosis | None = None
 
@@ -129,6 +131,7 @@ class PendingQueue:
                 case((judged, a.verdict)).label("verdict"),
                 case((judged, a.diagnosis)).label("diagnosis"),
                 case((judged, a.evidence["retrieval"])).label("retrieval"),
+                case((judged, a.evidence["standalone_question"])).label("standalone_question"),
             )
             .where(*(a[name] == interaction.c[name] for name in ("app", "id", "occurred_at")))
             .where(a.live)
@@ -148,6 +151,7 @@ class PendingQueue:
             .where(wanted)
             .order_by(_p.id)
         )
+        rows = connection.execute(query).mappings().all()
         return [
             Claim(
                 id=row["pending_id"],
@@ -157,10 +161,11 @@ class PendingQueue:
                 group=row["group_id"],
                 interaction=interaction_of(row),
                 refuses=bool(row["refuses"]),
+                standalone=None if read is None else read.text,
                 verdict=None if row["verdict"] is None else Verdict(row["verdict"]),
                 diagnosis=_diagnosis(row["diagnosis"], row["retrieval"]),
             )
-            for row in connection.execute(query).mappings()
+            for row, read in zip(rows, readings(connection, rows), strict=True)
         ]
 
     def failed(self, claims: Sequence[Taken], error: str, retry_at: datetime | None, *, attempted: bool = True) -> None:
