@@ -51,6 +51,7 @@ ASSESSMENT_PUBLIC = (
     *ASSESSMENT_REAL,
 )
 ASSESSMENT_RANK = ("rank", "reference")  # in a record only where there is one, so that other records stay as they were
+ASSESSMENT_OPTIONAL = ("diagnosis",)  # likewise
 ASSESSMENT_DIGESTS = ("features",)  # long but not personal: the record holds their SHA-256
 # The server's own number of the transaction, which no writer knows: it orders new answers, and says nothing about them.
 ASSESSMENT_LEFT_OUT = ("transaction_id",)
@@ -91,6 +92,7 @@ def assessment_record(row: Row, secret: bytes, version: int = VERSION) -> Record
         record[name] = _float4(row[name])
     if any(row.get(name) is not None for name in ASSESSMENT_RANK):  # an earlier row kept in a revision may have none
         record |= {"rank": _float4(row.get("rank")), "reference": row.get("reference")}
+    record |= {name: portable(row[name]) for name in ASSESSMENT_OPTIONAL if row.get(name) is not None}
     for name in ASSESSMENT_DIGESTS:
         record[name] = sha256(_canonical(row[name], version)).hexdigest()
     return record | _committed(row, secret, ASSESSMENT_PERSONAL, version)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from operator import eq
-from struct import Struct
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from monitor.core.message import Position
-from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
-from monitor.store.interaction.usage_sums import USAGE_ADDED, UsageSums
+from monitor.core.model import Assessment, Interaction
+from monitor.store.interaction.minute_sums import COUNTS, USAGE_ADDED, CountedAssessment, MinuteSums
 from monitor.store.ledger.ledger import source_of
-from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS, OTHER
+from monitor.store.tables.interactions import METRICS, OTHER
 from monitor.store.tables.usage import LATENCY
 
 if TYPE_CHECKING:
@@ -24,68 +22,9 @@ if TYPE_CHECKING:
 RollupKey: TypeAlias = tuple[Any, ...]  # the minute, and the name of each label
 LabelPairs: TypeAlias = tuple[tuple[str, str], ...]  # labels with their values
 KEY = ("minute", "app", "environment", "model", "topic")
-_REAL = Struct("f")  # the type of a stored similarity
 _HOUR = 3_600.0  # seconds
-_ROUNDING = 1e-6  # of a bin: more than a REAL falls short of the bin's edge
-_COUNTS = ("total", *(v.value for v in Verdict), *(r.value for r in Reason), "heard")
-_PLACE = {name: place for place, name in enumerate(_COUNTS)}
 LONGEST_TOPIC = 128  # characters; the key of a row, at four bytes each, has to fit in a btree entry of 2,704 bytes
 MOST_VALUES = {"app": 1_000, "environment": 50, "model": 200, "topic": 1_000, "source": 500}  # more become OTHER
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountedAssessment:
-    """The part of an assessment that the rollup counts.
-
-    `heard` is how the judge's word has turned the verdict: 1 to *self-generated*, -1 to *grounded*, 0 not at all.
-    """
-
-    interaction: Interaction
-    verdict: Verdict
-    reasons: Sequence[Reason]
-    metrics: Metrics
-    heard: int = 0
-
-
-class Minute:
-    """The sums of one minute and one set of labels."""
-
-    __slots__ = ("bins", "counts", "squares", "sums", "usage")
-
-    def __init__(self) -> None:
-        self.counts = [0] * len(_COUNTS)
-        self.sums = [0.0] * len(METRICS)
-        self.squares = [0.0] * len(METRICS)
-        self.bins = [[0] * HISTOGRAM_BINS for _ in METRICS]
-        self.usage = UsageSums()
-
-    def add(self, assessment: Assessment | CountedAssessment, sign: int = 1) -> None:
-        """Adds one assessment, or takes it out with a `sign` of -1; counts values as REAL, so that both cancel out."""
-        counts = self.counts
-        counts[0] += sign
-        counts[_PLACE[assessment.verdict]] += sign
-        for reason in assessment.reasons:
-            counts[_PLACE[reason]] += sign
-        if isinstance(assessment, CountedAssessment):
-            counts[_PLACE["heard"]] += sign * assessment.heard
-        m = assessment.metrics
-        for place, value in enumerate((m.sdq, m.sdrd, m.sda, m.qrd, m.qa)):
-            if value is not None:
-                (kept,) = _REAL.unpack(_REAL.pack(value))
-                self.sums[place] += sign * kept
-                self.squares[place] += sign * kept * kept
-                self.bins[place][histogram_bin(kept)] += sign
-        self.usage.add(assessment.interaction, sign)
-
-    def values(self) -> tuple[object, ...]:
-        """The values of the columns after the key, in order; arrays are in Postgres's text form."""
-        bins = [f"{{{','.join(map(str, counts))}}}" for counts in self.bins]
-        return (*self.counts, *map(sum, self.bins), *self.sums, *bins, *self.usage.values(), *self.squares)
-
-
-def histogram_bin(value: float) -> int:
-    """The bin of a similarity, of equal bins over [-1, 1]; a value rounded past an end counts in the last bin."""
-    return min(max(int((value + 1.0) * (HISTOGRAM_BINS / 2) + _ROUNDING), 0), HISTOGRAM_BINS - 1)
 
 
 class LabelCap:
@@ -155,11 +94,11 @@ def write_rollup(
     signed = [*((a, 1) for a in assessments), *((a, -1) for a in replaced)]
     labelled = [(a, sign, labels_of(a.interaction)) for a, sign in signed]
     names = cap.resolve(connection, {pair for _, _, pairs in labelled for pair in pairs})
-    minutes: dict[RollupKey, Minute] = {}
+    minutes: dict[RollupKey, MinuteSums] = {}
     for assessment, sign, pairs in labelled:
         now = (minute_of(assessment.interaction), *(names[pair] for pair in pairs))
         key = counted.get((assessment.interaction.app, assessment.interaction.id, pairs), now)
-        minutes.setdefault(key, Minute()).add(assessment, sign)
+        minutes.setdefault(key, MinuteSums()).add(assessment, sign)
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM incoming_minute")  # what this transaction has counted already
         with cursor.copy(_COPY) as copy:
@@ -230,7 +169,7 @@ def labels_of(it: Interaction) -> LabelPairs:
     )
 
 
-_ADDED = (*_COUNTS, *(f"{m}_count" for m in METRICS), *(f"{m}_sum" for m in METRICS))
+_ADDED = (*COUNTS, *(f"{m}_count" for m in METRICS), *(f"{m}_sum" for m in METRICS))
 _BINS = tuple(f"{m}_bins" for m in METRICS)
 _SQUARES = tuple(f"{m}_squares" for m in METRICS)
 _SUMMED = (*_ADDED, *_SQUARES, *USAGE_ADDED)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from monitor.core.assessment_json import encode, piece_json, storable, stored_evidence, support_json
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.message import Position
 from monitor.core.model import (
     Assessment,
@@ -22,7 +23,7 @@ from monitor.core.model import (
     Unscored,
     Verdict,
 )
-from monitor.store.interaction.rollup import CountedAssessment
+from monitor.store.interaction.minute_sums import CountedAssessment
 from monitor.store.tables.interactions import METRICS
 
 _FLOAT4 = struct.Struct("<f")
@@ -77,6 +78,7 @@ ASSESSMENT_COLUMNS = (
     "evidence",
     "rank",
     "reference",
+    "diagnosis",
 )
 
 
@@ -178,6 +180,7 @@ def assessment_row(a: Assessment) -> tuple[object, ...]:
         encode(stored_evidence(a)),
         real(a.rank),
         a.reference,
+        None if a.diagnosis is None else a.diagnosis.diagnosis,
     )
 
 
@@ -207,6 +210,7 @@ def counted_row(it: Interaction, row: Mapping[str, Any]) -> CountedAssessment:
         reasons=[Reason(reason) for reason in row["reasons"]],
         metrics=Metrics(**{name: row[name] for name in METRICS}),
         heard=row["evidence"].get("judge", {}).get("turned", 0),
+        diagnosis=None if row["diagnosis"] is None else Diagnosis(row["diagnosis"]),
     )
 
 

@@ -23,10 +23,11 @@ from monitor.store.collect.keep import collect
 from monitor.store.database import WRITER_PATIENCE, copy_rows, end_halted, plain_url, retriable
 from monitor.store.interaction.feedback import keep_feedback
 from monitor.store.interaction.follow_ups import FollowUps, Sends, enqueue, enqueue_to_send
+from monitor.store.interaction.minute_sums import CountedAssessment
 from monitor.store.interaction.new_interactions import keep_new, others
 from monitor.store.interaction.partitions import Partitions
 from monitor.store.interaction.rescore import add_assessments
-from monitor.store.interaction.rollup import CountedAssessment, LabelCap, prepare, write_ingest, write_rollup
+from monitor.store.interaction.rollup import LabelCap, prepare, write_ingest, write_rollup
 from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, assessment_row, key
 from monitor.store.interaction.turns.revision import lock_revised, revise
 from monitor.store.interaction.turns.unscored_counts import count_unscored
@@ -190,11 +191,10 @@ class Writer(Store):
             if not self._rescore:
                 keep_feedback(connection, interactions, batch.collected, self._now())
                 read = [*(at for interaction in interactions if (at := interaction.position) is not None), *letters]
-                dead = (at for i, at in enumerate(letters) if i in buried)
                 now = self._now()
                 made = statements(self.group, batch.offsets, stored=settled, known=known, dead=letters, at=now)
                 self._entries.queue(connection, made, now)  # behind the rows that it speaks of
-                write_ingest(connection, self._now(), read, dead, self._labels)
+                write_ingest(connection, now, read, (at for i, at in enumerate(letters) if i in buried), self._labels)
                 self.collect(connection, batch.collected)
         return Tally(
             received=batch.received,

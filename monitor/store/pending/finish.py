@@ -15,12 +15,13 @@ from monitor.assess.judge.metric import Judgement
 from monitor.assess.llm.exchange import Prompt, prompts_hash
 from monitor.audit.record import Row
 from monitor.core.assessment_json import encode
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.errors import Fatal
 from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
 from monitor.store.audit_queue import Kind
 from monitor.store.audit_rows import SECRET, as_jsonb, part_of, read_rows, record_digest, row_record, stored_row
+from monitor.store.interaction.minute_sums import CountedAssessment
 from monitor.store.interaction.partitions import Partitions
-from monitor.store.interaction.rollup import CountedAssessment
 from monitor.store.interaction.rows import ASSESSMENT_COLUMNS, as_earlier, assessment_row, key
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.offsets import Account, lock_ledgers
@@ -39,7 +40,7 @@ _MAKE_WAY = """
     DELETE FROM assessment WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s AND NOT live
 """
 _BEFORE = """
-    SELECT verdict, reasons, coalesce((evidence -> 'judge' ->> 'turned')::integer, 0),
+    SELECT verdict, reasons, diagnosis, coalesce((evidence -> 'judge' ->> 'turned')::integer, 0),
         sdq::float8, sdrd::float8, sda::float8, qrd::float8, qa::float8 FROM assessment
     WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s AND live FOR UPDATE
 """
@@ -197,13 +198,14 @@ def _before(connection: psycopg.Connection, made: Assessment) -> CountedAssessme
     row = connection.execute(_BEFORE, _place(made)).fetchone()
     if row is None:
         return None
-    verdict, reasons, heard, *metrics = row
+    verdict, reasons, diagnosis, heard, *metrics = row
     return CountedAssessment(
         interaction=made.interaction,
         verdict=Verdict(verdict),
         reasons=[Reason(reason) for reason in reasons],
         metrics=Metrics(**dict(zip(METRICS, metrics, strict=True))),
         heard=heard,
+        diagnosis=None if diagnosis is None else Diagnosis(diagnosis),
     )
 
 

@@ -21,7 +21,7 @@ from monitor.core.assessment_json import encode
 from monitor.core.model import Interaction, Probabilities, Verdict
 from monitor.store.audit_queue import Kind
 from monitor.store.audit_rows import SECRET, Key, as_jsonb, read_rows, record_digest, row_record
-from monitor.store.interaction.rollup import CountedAssessment
+from monitor.store.interaction.minute_sums import CountedAssessment
 from monitor.store.interaction.rows import as_earlier, counted_row, real
 from monitor.store.interaction.writer import Writer
 from monitor.store.tables.interactions import assessment

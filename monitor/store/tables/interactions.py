@@ -23,6 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason, Verdict
 from monitor.store.tables.usage import usage_columns
 
@@ -125,6 +126,7 @@ assessment = Table(
     Column("evidence", JSONB, server_default=text("'{}'")),  # feature row, alignment, missing facts; never null
     Column("rank", REAL),  # in the reference; null: there is none for it
     Column("reference", Text),  # hash of the frozen reference
+    Column("diagnosis", Text),  # null: in what the releases before 0034 stored
     Index("assessment_by_transaction", "transaction_id", postgresql_where=text("live AND transaction_id IS NOT NULL")),
     Index("assessment_by_verdict", "app", "verdict", "occurred_at"),
     Index("assessment_suspicious", *("occurred_at", "app", "id"), postgresql_where=text(f"live AND {SUSPICIOUS}")),
@@ -168,6 +170,7 @@ verdict_minute = Table(
     # how many more verdicts are `self_generated` by the judge's word, or -fewer; never null
     Column("heard", BigInteger, server_default=text("0")),
     *usage_columns(),
+    *(Column(diagnosis.value, BigInteger, server_default=text("0")) for diagnosis in Diagnosis),  # never null
 )
 
 unscored_minute = Table(

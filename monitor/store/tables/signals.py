@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import BigInteger, Column, DateTime, Double, Integer, Table, Text, text
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason, Verdict
 from monitor.store.tables.interactions import METRICS, metadata
 from monitor.store.tables.usage import usage_columns
@@ -28,6 +29,7 @@ verdict_hour = Table(
     *(Column(f"{metric}_squares", Double, nullable=False) for metric in METRICS),
     Column("heard", BigInteger, nullable=False, server_default=text("0")),
     *usage_columns(),
+    *(Column(diagnosis.value, BigInteger, nullable=False, server_default=text("0")) for diagnosis in Diagnosis),
 )
 
 ingest_minute = Table(

@@ -73,6 +73,7 @@ def an_assessment_row(**over):
         "support": {"origin": "extractive", "documents": []},
         "rank": 0.019960079,
         "reference": "89abcdef01234567",
+        "diagnosis": None,
         "live": True,
         "revised_at": None,
         "earlier": None,

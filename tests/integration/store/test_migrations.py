@@ -23,8 +23,10 @@ import monitor.store.tables.reference
 import monitor.store.tables.review
 import monitor.store.tables.rules
 import monitor.store.tables.signals  # noqa: F401
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.errors import Fatal, OutOfReach
 from monitor.store.database import connect
+from monitor.store.interaction import minute_sums, rollup, rows
 from monitor.store.interaction.writer import Writer
 from monitor.store.migrate import _alembic, has_schema, migrate, schema_state
 from monitor.store.tables.interactions import LATER_REASONS, METRICS, metadata, verdict_minute
@@ -33,8 +35,9 @@ from tests.factories.answers import a_batch, an_assessment, clock
 from tests.rig.installation import ROOT
 from tests.rig.store.keys import QUEUE_KEY
 
-HEAD = "0033"
+HEAD = "0034"
 USAGE = {column.name for column in usage_columns()}  # since 0032
+DIAGNOSES = {diagnosis.value for diagnosis in Diagnosis}  # since 0034
 
 
 @pytest.fixture
@@ -183,7 +186,7 @@ def test_a_migration_leaves_no_time_limit_on_the_connection_that_it_used(empty):
 
 def test_the_release_before_the_evidence_goes_on_writing(empty, empty_database):
     migrate(empty)
-    kept = [c.name for c in verdict_minute.columns if c.name not in {*LATER_REASONS, "heard", *USAGE}]
+    kept = [c.name for c in verdict_minute.columns if c.name not in {*LATER_REASONS, "heard", *USAGE, *DIAGNOSES}]
     values = dict.fromkeys(kept, "1") | {"minute": "now()"} | {f"{m}_bins": "'{1}'" for m in METRICS}
     names = ", ".join(kept)
     with psycopg.connect(empty_database) as connection:
@@ -193,6 +196,33 @@ def test_the_release_before_the_evidence_goes_on_writing(empty, empty_database):
         counted = connection.execute(f"SELECT {', '.join(LATER_REASONS)}, heard FROM verdict_minute").fetchone()
         hour = connection.execute("SELECT total, heard FROM verdict_hour").fetchone()
     assert (counted, hour) == ((0,) * (len(LATER_REASONS) + 1), (1, 0))
+
+
+def test_the_release_before_the_diagnoses_goes_on_writing(empty, empty_database, monkeypatch):
+    migrate(empty)
+    kept = tuple(name for name in rollup.COUNTS if name not in DIAGNOSES)
+    for name in ("_UPSERT", "_UPSERT_HOURS", "_COPY"):
+        monkeypatch.setattr(rollup, name, _without_diagnoses(getattr(rollup, name)))
+    monkeypatch.setattr(minute_sums, "COUNTS", kept)
+    monkeypatch.setattr("monitor.store.interaction.writer.ASSESSMENT_COLUMNS", rows.ASSESSMENT_COLUMNS[:-1])
+    monkeypatch.setattr("monitor.store.interaction.writer.assessment_row", lambda a: rows.assessment_row(a)[:-1])
+    writer = Writer(empty_database, clock, queue_key=QUEUE_KEY)
+    writer.write(a_batch(an_assessment()))
+    writer.write(a_batch(an_assessment(id="q-2")))
+    writer.close()
+    names = ", ".join(("total", *sorted(DIAGNOSES)))
+    with empty.connect() as connection:
+        for table in ("verdict_minute", "verdict_hour"):
+            assert connection.execute(text(f"SELECT {names} FROM {table}")).all() == [(2, *[0] * len(DIAGNOSES))]
+        assert connection.scalars(text("SELECT diagnosis FROM assessment")).all() == [None, None]
+
+
+def _without_diagnoses(statement):
+    for name in DIAGNOSES:
+        for form in (f"sum({name}), ", f"{name} = v.{name} + excluded.{name}, ", f"{name}, "):
+            statement = statement.replace(form, "")
+    assert not any(name in statement for name in DIAGNOSES)
+    return statement
 
 
 def test_the_inbox_begins_behind_what_its_group_has_read_under_that_name(empty, empty_database):
@@ -219,7 +249,7 @@ def test_what_an_older_release_cannot_read_is_fatal_and_says_what_to_do(empty_da
 def test_hours_are_filled_from_the_minutes_that_are_there(empty, empty_database):
     migrate(empty)
     downgrade(empty, "0006")
-    names = [c.name for c in verdict_minute.columns if c.name not in {"heard", *USAGE}]
+    names = [c.name for c in verdict_minute.columns if c.name not in {"heard", *USAGE, *DIAGNOSES}]
     ten = "array_fill(0::bigint, ARRAY[30]) || ARRAY[4::bigint, 6] || array_fill(0::bigint, ARRAY[8])"
     fixed = {"minute": "m", "app": "a", "environment": "'production'", "model": "''", "topic": "''"}
     values = (

@@ -24,6 +24,7 @@ from monitor.store.privacy.retention import CutOff, Retention
 from monitor.store.review.labels import Reviews
 from tests.factories.alert.alerts import a_silence
 from tests.factories.answers import A_STAND_IN, FROM_THE_SIDECAR, NOON, a_batch, a_judgement, an_assessment, at, clock
+from tests.factories.assess.diagnoses import EACH_DIAGNOSIS
 from tests.rig.store.keys import QUEUE_KEY, SIGNER
 
 APP = "support-bot"
@@ -135,6 +136,7 @@ def a_trail(engine: Engine, database: str, *, batches: int, size: int) -> Trail:
                 conversation_id=f"c-{number}",
                 occurred_at=OLD if number == 0 else at(batch),
                 verdict=list(Verdict)[number % 3],
+                diagnosis=(None, *EACH_DIAGNOSIS.values())[number % 7],
                 support=A_STAND_IN if number % 4 == 0 else FROM_THE_SIDECAR,
                 latency_ms=12.5 + number,
                 tags={"topic": "storage"},

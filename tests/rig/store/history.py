@@ -17,6 +17,7 @@ from monitor.store.pending.hearing import Hearing
 from monitor.store.rescore.answers import RescoreAnswers, RescoreSpan
 from monitor.store.rescore.use import put_in_use
 from tests.factories.answers import A_STAND_IN, FROM_THE_SIDECAR, NOON, a_batch, an_assessment, at, clock
+from tests.factories.assess.diagnoses import EACH_DIAGNOSIS
 from tests.rig.store.audit_trail import APP, Trail, a_sealer
 from tests.rig.store.keys import KEY, QUEUE_KEY
 
@@ -57,6 +58,7 @@ class History:
                     occurred_at=NOON - timedelta(days=self.random.choice([0, 3, 45, 100, 100])),
                     verdict=self.random.choice(list(Verdict)),
                     support=self.random.choice([A_STAND_IN, FROM_THE_SIDECAR]),
+                    diagnosis=self.random.choice([None, *EACH_DIAGNOSIS.values()]),
                 )
             )
         self.writer.write(a_batch(*its))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import (
     Mark,
     Reason,
@@ -16,7 +17,7 @@ FAR = frozenset({Mark.TIME_OUT_OF_RANGE})
 ROLLUP = f"""
     SELECT minute, app, environment, model, topic, total, {", ".join(Verdict)}, {", ".join(Reason)},
            {", ".join(f"{m}_count" for m in METRICS)}, {", ".join(f"{m}_sum" for m in METRICS)},
-           {", ".join(f"{m}_bins" for m in METRICS)}, heard
+           {", ".join(f"{m}_bins" for m in METRICS)}, heard, {", ".join(Diagnosis)}
     FROM verdict_minute ORDER BY 1, 2, 3, 4, 5
 """
 

@@ -33,7 +33,11 @@ PERSONAL = (*record.INTERACTION_PERSONAL, *record.INTERACTION_DIGESTS)
 REVISED = {"unscored": "no_retrieval", "replaced_at": NOON, "replaced_offset": 9}
 ROWS = {
     interaction_record: (partial(an_interaction_row, **REVISED), tables.interaction, PERSONAL),
-    assessment_record: (an_assessment_row, tables.assessment, record.ASSESSMENT_PERSONAL),
+    assessment_record: (
+        partial(an_assessment_row, diagnosis="retrieval_missed"),
+        tables.assessment,
+        record.ASSESSMENT_PERSONAL,
+    ),
     judgement_record: (a_judgement_row, tables.judgement, record.JUDGEMENT_PERSONAL),
 }
 
@@ -260,6 +264,21 @@ def test_a_record_has_a_rank_only_where_there_is_one():
     assert public_differences(before, ranked) == ["rank", "reference"]
     assert public_differences(assessment_record(an_assessment_row(rank=0.5), SECRET), ranked) == ["rank"]
     assert public_differences(assessment_record({**_without_rank(), "rank": 0.5}, SECRET), before) == ["rank"]
+
+
+def test_an_assessment_without_a_diagnosis_has_the_record_of_earlier_releases():
+    of_now, none, of_then = (
+        assessment_record(row, SECRET)
+        for row in (
+            an_assessment_row(diagnosis="retrieval_missed"),
+            an_assessment_row(),
+            {name: value for name, value in an_assessment_row().items() if name != "diagnosis"},
+        )
+    )
+    assert none == of_then
+    assert of_now == {**of_then, "diagnosis": "retrieval_missed"}
+    for changed in (of_then, assessment_record(an_assessment_row(diagnosis="healthy"), SECRET)):
+        assert public_differences(changed, of_now) == public_differences(of_now, changed) == ["diagnosis"]
 
 
 def _without_rank():

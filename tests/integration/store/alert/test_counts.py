@@ -19,7 +19,7 @@ from monitor.core.message import Position
 from monitor.core.model import Metrics, Reason, Unscored, Verdict
 from monitor.store.alert.counts import SpanCounts
 from monitor.store.database import connect
-from monitor.store.interaction.rollup import CountedAssessment
+from monitor.store.interaction.minute_sums import CountedAssessment
 from monitor.store.ledger.ledger import LONGEST_SOURCE, source_of
 from monitor.store.tables.interactions import OTHER
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, an_interaction, at

@@ -11,6 +11,7 @@ from itertools import count
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import (
     Metrics,
     Reason,
@@ -20,6 +21,7 @@ from monitor.store.interaction.rollup import MOST_VALUES, LabelCap
 from monitor.store.interaction.writer import Writer
 from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS, OTHER
 from tests.factories.answers import NOON, an_assessment, clock
+from tests.factories.assess.diagnoses import EACH_DIAGNOSIS
 from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.writing import ROLLUP, write
 
@@ -35,6 +37,7 @@ assessments = st.builds(
     verdict=st.sampled_from(Verdict),
     reasons=st.lists(st.sampled_from(Reason), unique=True, max_size=4).map(tuple),
     metrics=st.builds(Metrics, **dict.fromkeys(METRICS, similarities)),
+    diagnosis=st.none() | st.sampled_from(list(EACH_DIAGNOSIS.values())),
 )
 PLAIN = f"""
     SELECT date_trunc('minute', occurred_at, 'UTC'), app, i.environment, coalesce(i.model, ''),
@@ -43,7 +46,8 @@ PLAIN = f"""
            {", ".join(f"count(*) FILTER (WHERE '{r}' = ANY (reasons))" for r in Reason)},
            {", ".join(f"count({m})" for m in METRICS)},
            {", ".join(f"coalesce(sum({m}::float8), 0)" for m in METRICS)},
-           {", ".join(f"array_agg({m}::float8) FILTER (WHERE {m} IS NOT NULL)" for m in METRICS)}
+           {", ".join(f"array_agg({m}::float8) FILTER (WHERE {m} IS NOT NULL)" for m in METRICS)},
+           {", ".join(f"count(*) FILTER (WHERE diagnosis = '{d}')" for d in Diagnosis)}
     FROM interaction AS i JOIN assessment USING (app, id, occurred_at) GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
 """
 
@@ -63,7 +67,8 @@ def test_the_rollup_is_what_plain_sql_counts(writer, rows, batches):
         write(writer, *fresh, *fresh[:2])  # a duplicate is not counted twice
     counted = len(("minute", "app", "environment", "model", "topic", "total", *Verdict, *Reason, *METRICS, *METRICS))
     heard = 0  # no judge has spoken
-    plain = [(*row[:counted], *map(histogram, row[counted:]), heard) for row in rows(PLAIN)]
+    ends = counted + len(METRICS)
+    plain = [(*row[:counted], *map(histogram, row[counted:ends]), heard, *row[ends:]) for row in rows(PLAIN)]
     assert rows(ROLLUP) == plain
 
 

@@ -14,7 +14,7 @@ from monitor.alert.window import Span, measured
 from monitor.core.figures.latency import LATENCY_BINS, latency_bin
 from monitor.core.model import TokenUsage
 from monitor.store.alert.counts import SpanCounts
-from monitor.store.interaction.usage_sums import USAGE_ADDED
+from monitor.store.interaction.minute_sums import USAGE_ADDED
 from tests.factories.answers import NOON, an_assessment, at
 from tests.rig.store.writing import write
 

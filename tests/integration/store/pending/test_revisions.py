@@ -27,6 +27,7 @@ from tests.factories.answers import (
     an_assessment,
     clock,
 )
+from tests.factories.assess.diagnoses import EACH_DIAGNOSIS
 from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.pending_work import LATER, Reader, assessed, claim, the_queue
 from tests.rig.store.writing import ROLLUP
@@ -42,6 +43,7 @@ decided = st.fixed_dictionaries(
         "verdict": st.sampled_from(Verdict),
         "reasons": st.lists(st.sampled_from(Reason), unique=True, max_size=4).map(tuple),
         "metrics": st.builds(Metrics, **dict.fromkeys(METRICS, similarities)),
+        "diagnosis": st.none() | st.sampled_from(list(EACH_DIAGNOSIS.values())),
     }
 )
 placed = st.fixed_dictionaries(
