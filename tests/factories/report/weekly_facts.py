@@ -101,9 +101,9 @@ def facts_named(name: str, **over: Any) -> Facts:
             self_generated=40,
             documents=(
                 DocumentUse(id=name, answers=60, self_generated=40, compared=60, supported=0),
-                DocumentUse(id="sha256:0123456789abcdef", answers=20, self_generated=0, compared=20, supported=0),
+                DocumentUse(id="sha256:fedcba9876543210", answers=20, self_generated=0, compared=20, supported=0),
             ),
-            beginnings={"sha256:0123456789abcdef": Beginning(id=name, text=name)},
+            beginnings={"sha256:fedcba9876543210": Beginning(id=name, text=name)},
         ),
         "diagnosed": Diagnosed(
             this={Diagnosis.RETRIEVAL_MISSED: 30, Diagnosis.GENERATOR_INVENTED: 6, Diagnosis.HEALTHY: 14},
