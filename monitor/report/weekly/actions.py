@@ -151,7 +151,7 @@ def least_wrong(told_wrong: int, refusals: int) -> int:
 
 def _at_least(k: int, n: int, p: float) -> float:
     """P(X ≥ k), X binomial (n, p)."""
-    return 1.0 - at_most(k - 1, n, p)
+    return max(0.0, 1.0 - at_most(k - 1, n, p))  # rounding may fall below
 
 
 def actions(content: Item) -> list[Action]:

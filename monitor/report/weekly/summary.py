@@ -114,9 +114,10 @@ def _retrieval(content: Item) -> Iterator[str]:
     """Reports of earlier releases, and weeks without diagnoses, have documents alone."""
     diagnoses, lacking = content.get("diagnoses"), content.get("lacking")
     if diagnoses is not None and diagnoses["diagnosed"]:
-        retriever = _at_fault(diagnoses, [each for each in Diagnosis if each.of_retriever])
-        generator = _at_fault(diagnoses, [each for each in Diagnosis if each.of_generator])
-        yield f"The retriever is at fault in {retriever} of the diagnosed answers, the generator in {generator}."
+        missed = _share_of(diagnoses, [Diagnosis.RETRIEVAL_MISSED])
+        generator = _share_of(diagnoses, [each for each in Diagnosis if each.of_generator])
+        told = f"Retrieval missed what was asked in {missed} of the diagnosed answers"
+        yield f"{told}; the generator failed in {generator}."
     if lacking is not None and lacking["groups"] and lacking["groups"][0]["question"]:
         most, groups = lacking["groups"][0], plural(lacking["found"], "group")
         asked = f"“{plain(most['question'])}” and the like, {plural(most['missed']['count'], 'answer')}"
@@ -127,17 +128,18 @@ def _retrieval(content: Item) -> Iterator[str]:
         yield f"{plural(suspects['found'], 'document')} behind self-generated answers: {named}."
 
 
-def _at_fault(diagnoses: Item, own: Sequence[Diagnosis]) -> str:
+def _share_of(diagnoses: Item, own: Sequence[Diagnosis]) -> str:
     """The share with one of these diagnoses, and which of them clearly changed."""
     count = sum(diagnoses["rates"][each.value]["this"]["count"] for each in own)
     changes = [(each, diagnoses["rates"][each.value]["change"]) for each in own]
     clear = [
-        f"{each.value.replace('_', ' ')} {_VERDICTS[found['verdict']]}: {points(found['difference'])}"
+        f"{'' if len(own) == 1 else each.value.replace('_', ' ') + ' '}{_VERDICTS[found['verdict']]}: "
+        f"{points(found['difference'])}"
         for each, found in changes
         if found is not None and found["verdict"] != UNCLEAR
     ]
-    at_fault = percent(count / diagnoses["diagnosed"])
-    return f"{at_fault} ({'; '.join(clear)})" if clear else at_fault
+    whole = percent(count / diagnoses["diagnosed"])
+    return f"{whole} ({'; '.join(clear)})" if clear else whole
 
 
 def _operations(content: Item) -> Iterator[str]:

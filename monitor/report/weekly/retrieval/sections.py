@@ -23,10 +23,10 @@ _WORDS = {
 _GROUPS: Columns = {
     "Like this question": lambda group: plain(group["question"]) if group["question"] else "(erased)",
     "Asked": lambda group: f"{group['missed']['count']:,}",
-    "Share": lambda group: share(group["missed"]),
-    "Wordings": thousands("questions"),
     "Refused": thousands("refusal"),
     "Self-generated": thousands("self_generated"),
+    "Wordings": thousands("questions"),
+    "Share": lambda group: share(group["missed"]),
     "q": lambda group: NOTHING if group["q"] is None else chance("q", group["q"]),
 }
 
