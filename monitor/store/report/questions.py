@@ -57,6 +57,8 @@ _ASKED = """
                 ) WITH ORDINALITY b (piece, place)
             ) p
             JOIN interaction e ON e.app = a.app AND e.id = p.id
+                AND e.occurred_at > a.occurred_at - interval '31 days'
+                AND e.occurred_at < a.occurred_at + interval '1 day'
         ) b
         WHERE a.diagnosis IS NOT NULL
     ), asked AS (

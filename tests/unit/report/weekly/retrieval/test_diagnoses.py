@@ -144,8 +144,8 @@ def test_page_markdown_slack_and_json_tell_the_same():
     assert [cell.replace("&lt;", "\\<") in row for cell in cells] == [True] * len(cells)
     head = " ".join(headline(found))
     assert (
-        "Retrieval missed what was asked in 12.0 % (clearly worse: +8.0 points) of the diagnosed answers; the generator "
-        "failed in 3.0 %."
+        "Retrieval missed what was asked in 12.0 % (clearly worse: +8.0 points) of the diagnosed answers; "
+        "the generator failed in 3.0 %."
     ) in head
     assert (
         "2 groups of questions without a document; the largest: “Can I pay by invoice?” and the like, 84 answers."
