@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from monitor.assess.classify.profile import Profile, load_profile
 from monitor.assess.complete.extractive import ExtractiveCompleter
 from monitor.assess.embed.cache import content_key
 from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.embed.sentences import Vectors as SentenceVectors
 from monitor.assess.embed.tokens import Tokens
 from monitor.assess.pipeline import Pipeline
 from monitor.core.message import Message, Position
@@ -71,30 +73,42 @@ def with_documents(rows: Sequence[Labelled]) -> list[Labelled]:
     return [row for row in rows if row.interaction.tags.get("closed_book") != "1"]
 
 
+class Encoded(NamedTuple):
+    """A text's vector, tokens and vectors of sentences."""
+
+    vector: Vectors
+    tokens: Tokens
+    sentences: SentenceVectors
+
+
 class CachingEncoder:
     """MiniLM with a cache of vectors: it encodes only texts that are not in the cache."""
 
-    def __init__(self, inner: MiniLMEmbedder, held: dict[bytes, tuple[Vectors, Tokens]]) -> None:
+    def __init__(self, inner: MiniLMEmbedder, held: dict[bytes, Encoded]) -> None:
         self._inner, self.held = inner, held
         self.model, self.dimensions, self.token_model = inner.model, inner.dimensions, inner.token_model
         self.encoded = 0
 
-    def _found(self, texts: Sequence[str]) -> list[tuple[Vectors, Tokens]]:
+    def _found(self, texts: Sequence[str]) -> list[Encoded]:
         keys = [content_key(text) for text in texts]
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self.held}
         if new:
-            vectors, tokens = self._inner.embed_and_encode(list(new.values()))
-            self.held.update(zip(new, zip(vectors, tokens, strict=True), strict=True))
+            encoded = self._inner.embed_and_encode(list(new.values()))
+            self.held.update(zip(new, map(Encoded, *encoded), strict=True))
             self.encoded += len(new)
         return [self.held[key] for key in keys]
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See the port."""
-        return np.array([vector for vector, _ in self._found(texts)], np.float32).reshape(-1, self.dimensions)
+        return np.array([found.vector for found in self._found(texts)], np.float32).reshape(-1, self.dimensions)
 
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
         """See the port."""
-        return [tokens for _, tokens in self._found(texts)]
+        return [found.tokens for found in self._found(texts)]
+
+    def sentences(self, texts: Sequence[str]) -> list[SentenceVectors]:
+        """See the port."""
+        return [found.sentences for found in self._found(texts)]
 
 
 @contextmanager
@@ -102,7 +116,7 @@ def cached_pipeline(profile: str = "minilm") -> Iterator[Pipeline]:
     """The pipeline under a profile, with extractive support; saves the vectors encoded in the block."""
     cache = load_settings().state_dir / "cache"
     inner = MiniLMEmbedder(cache_dir=cache)
-    path = cache / f"benchmarks-{inner.token_model.replace('/', '-')}.npz"
+    path = cache / f"benchmarks-sentences-{inner.token_model.replace('/', '-')}.npz"
     encoder = CachingEncoder(inner, _load(path))
     try:
         yield Pipeline(
@@ -126,21 +140,24 @@ def under(pipeline: Pipeline, profile: Profile) -> Pipeline:
     return replace(pipeline, profile=profile)
 
 
-def _load(path: Path) -> dict[bytes, tuple[Vectors, Tokens]]:
+def _load(path: Path) -> dict[bytes, Encoded]:
     if not path.exists():
         return {}
     with np.load(path) as stored:
-        tokens = np.split(stored["tokens"], np.cumsum(stored["lengths"])[:-1])
-        return {bytes(k): (v, t) for k, v, t in zip(stored["keys"], stored["vectors"], tokens, strict=True)}
+        parts = [np.split(stored[name], np.cumsum(stored[f"{name}_lengths"])[:-1]) for name in ("tokens", "sentences")]
+        rows = map(Encoded, stored["vectors"], *parts)
+        return {bytes(key): row for key, row in zip(stored["keys"], rows, strict=True)}
 
 
-def _save(path: Path, held: dict[bytes, tuple[Vectors, Tokens]]) -> None:
+def _save(path: Path, held: dict[bytes, Encoded]) -> None:
     fresh = path.with_suffix(".new.npz")
     np.savez(
         fresh,
         keys=np.frombuffer(b"".join(held), np.uint8).reshape(len(held), -1),
-        vectors=np.stack([vector for vector, _ in held.values()]),
-        lengths=np.array([len(tokens) for _, tokens in held.values()]),
-        tokens=np.concatenate([tokens for _, tokens in held.values()]),
+        vectors=np.stack([row.vector for row in held.values()]),
+        tokens_lengths=np.array([len(row.tokens) for row in held.values()]),
+        tokens=np.concatenate([row.tokens for row in held.values()]),
+        sentences_lengths=np.array([len(row.sentences) for row in held.values()]),
+        sentences=np.concatenate([row.sentences for row in held.values()]),
     )
     fresh.replace(path)

@@ -109,7 +109,7 @@ def cuda(given: Sequence[str], rounds: int) -> dict[str, float] | str:
 
 def cosines(given: Sequence[str]) -> dict[str, dict[str, float]]:
     """Cosines between the builds, of texts and of all their tokens."""
-    (vectors, tokens), (others, other_tokens) = (
+    (vectors, tokens, _), (others, other_tokens, _) = (
         MiniLMEmbedder(cache_dir=CACHE, build=build).embed_and_encode(given) for build in BUILDS
     )
     rows, other_rows = (

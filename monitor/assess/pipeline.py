@@ -1,19 +1,22 @@
-"""The flow on one screen: complete ─▶ embed ─▶ score ─▶ classify, for one batch at a time."""
+"""The flow on one screen: complete ─▶ embed ─▶ score ─▶ classify ─▶ diagnose, for one batch at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from monitor.assess.chunks.examine import USUAL, Retrieved, examine
+from monitor.assess.chunks.relevance import asked
 from monitor.assess.classify.lexicon.examples import EXAMPLES, closeness
 from monitor.assess.classify.profile import Profile
 from monitor.assess.classify.refusal import Reading, Role, read_answer
 from monitor.assess.classify.verdict import classify
 from monitor.assess.detect.detection import Claim
-from monitor.assess.embed.batch import EmbeddedBatch, embed_batch, encode_batch
-from monitor.assess.ports import Completer, Detector, Embedder, TokenEncoder
+from monitor.assess.embed.batch import EmbeddedBatch, EncodedInteraction, embed_batch, encode_batch
+from monitor.assess.ports import Completer, Detector, Embedder, Reranker, TokenEncoder
 from monitor.assess.score.adaptability import adaptability
 from monitor.assess.score.features import AnswerPart, gather_evidence
+from monitor.assess.threshold import Spread
 from monitor.core.evidence import Evidence
 from monitor.core.model import Assessment, Interaction, Scores, Support
 from monitor.core.text.markup import blank_spans, prose
@@ -28,6 +31,8 @@ class Pipeline:
     embedder: Embedder
     profile: Profile
     detector: Detector | None = None
+    reranker: Reranker | None = None
+    usual_relevance: Callable[[str], Spread] = lambda _: USUAL  # of the chunks of an app
 
     def assess(self, interactions: Sequence[Interaction]) -> list[Assessment]:
         """One assessment per interaction, in order.
@@ -51,9 +56,10 @@ class Pipeline:
                 stated, supports, metrics, encoded, readings, detected, strict=True
             )
         ]
-        return [
+        classified = [
             self._classify(*parts) for parts in zip(interactions, supports, scores, readings, evidence, strict=True)
         ]
+        return [self._diagnosed(a, tokens) for a, tokens in zip(classified, encoded, strict=True)]
 
     def _reread_close_to_refusals(
         self, interactions: Sequence[Interaction], readings: Sequence[Reading], embedded: EmbeddedBatch
@@ -100,6 +106,23 @@ class Pipeline:
             profile_hash=profile.hash,
             embedding_model=profile.embedding_model,
         )
+
+    def _diagnosed(self, a: Assessment, encoded: EncodedInteraction) -> Assessment:
+        it = a.interaction
+        retrieved = Retrieved(
+            texts=[d.text for d in it.retrieved_documents],
+            tokens=encoded.documents,
+            sentences=encoded.document_sentences,
+        )
+        found = examine(
+            asked(it.question, encoded.question, encoded.question_sentences),
+            retrieved,
+            a.verdict,
+            a.evidence.alignment,
+            usual=self.usual_relevance(it.app),
+            reranker=self.reranker,
+        )
+        return replace(a, diagnosis=found)
 
 
 def _parts(reading: Reading) -> list[AnswerPart]:

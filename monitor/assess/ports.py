@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from monitor.assess.detect.detection import Claim, Detection
+    from monitor.assess.embed.sentences import Vectors
     from monitor.assess.embed.tokens import Tokens
     from monitor.assess.llm.exchange import Form, Purpose, Reply, Request, Reservation, Spend
     from monitor.core.model import Interaction, Support
 
 
 T = TypeVar("T", bound="Form")
+MOST_RERANKED: Final = 50  # texts of one interaction that a reranker scores; a cross-encoder is slow
 
 
 class Completer(Protocol):
@@ -108,13 +110,19 @@ class TokenEncoder(Protocol):
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
         """The tokens of each text, in order; no tokens for an empty text. Callers must not write to them."""
 
+    def sentences(self, texts: Sequence[str]) -> list[Vectors]:
+        """Unit vectors of the sentences of each text, as `embed/sentences.py` cuts them, shape (sentences, dimensions).
+
+        In order; a zero row for a sentence without tokens. Callers must not write to them.
+        """
+
 
 @runtime_checkable
 class OnePass(Protocol):
-    """A token encoder that is also an embedder and computes both from one pass of the model."""
+    """A token encoder that is also an embedder, and computes everything from one pass of the model."""
 
-    def embed_and_encode(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[Tokens]]:
-        """The results of `embed` and of `encode`; raises what they raise."""
+    def embed_and_encode(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[Tokens], list[Vectors]]:
+        """The results of `embed`, `encode` and `sentences`; raises what they raise."""
 
 
 class Detector(Protocol):
@@ -129,4 +137,22 @@ class Detector(Protocol):
 
         Raises:
             Retriable: the model cannot run for now.
+        """
+
+
+class Reranker(Protocol):
+    """Scores texts by how well they answer a question. Any number of threads may call."""
+
+    @property
+    def model(self) -> str:
+        """The model's name with a hash of everything that its scores depend on; it is recorded with the ranks."""
+
+    def rank(self, question: str, texts: Sequence[str]) -> list[float] | None:
+        """One score in [0, 1] per text, in order, the higher the better; only their order means something.
+
+        None where the model has no scores to give (an empty question, a run that failed, values that are not numbers):
+        the caller keeps the order that it has. A diagnosis holds up no event, so nothing here asks for a retry.
+
+        Raises:
+            ValueError: there are more than `MOST_RERANKED` texts.
         """

@@ -155,11 +155,15 @@ def _chunk_json(c: Chunk) -> dict[str, object]:
 
 def diagnosis_of(diagnosis: str, stored: Mapping[str, Any]) -> ChunkDiagnosis:
     """The diagnosis that `retrieval_json` rendered."""
-    chunks = tuple(
+    return ChunkDiagnosis(**{**stored, "diagnosis": Diagnosis(diagnosis), "chunks": chunks_of(stored)})
+
+
+def chunks_of(stored: Mapping[str, Any]) -> tuple[Chunk, ...]:
+    """The chunks of a diagnosis that `retrieval_json` rendered."""
+    return tuple(
         Chunk(**{**chunk, "repeats": Repeated(**chunk["repeats"]) if "repeats" in chunk else None})
         for chunk in stored["chunks"]
     )
-    return ChunkDiagnosis(**{**stored, "diagnosis": Diagnosis(diagnosis), "chunks": chunks})
 
 
 def standalone_json(s: StandaloneQuestion) -> dict[str, object]:

@@ -14,6 +14,7 @@ from monitor.app.doctor.parts import (
     check_prices,
     check_profile,
     check_references,
+    check_reranker,
     check_rules,
     check_settings,
 )
@@ -76,6 +77,7 @@ _CHECKS = (
         mended_by="check MONITOR_EMBEDDING__PROVIDER; see docs/operate/embedding.md",
     ),
     _Check(name="detector", run=check_detector, mended_by="see docs/quality/detector.md"),
+    _Check(name="reranker", run=check_reranker, mended_by="see docs/quality/reranker.md"),
     _Check(
         name="profile",
         run=check_profile,

@@ -62,6 +62,11 @@ def check_detector(application: Application) -> str:
     return "not set: MONITOR_DETECTOR__PATH" if detector is None else f"{detector.model} on {detector.device}"
 
 
+def check_reranker(application: Application) -> str:
+    reranker = application.assessing.reranker
+    return "not set: MONITOR_RERANKER__PATH" if reranker is None else f"{reranker.model} on {reranker.device}"
+
+
 def check_profile(application: Application) -> str:
     profile = application.assessing.profile
     state = "calibrated" if profile.calibrated else "uncalibrated for your app"

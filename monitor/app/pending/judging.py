@@ -15,6 +15,9 @@ from monitor.app.pending.queue import LEASE, Queue, Worker
 from monitor.assess.judge.judge import Judge
 from monitor.assess.judge.metric import Case, Judgement
 from monitor.assess.llm.exchange import BudgetSpent
+from monitor.assess.threshold import UNKNOWN, Spread
+from monitor.core.assessment_json import chunks_of
+from monitor.core.diagnosis import Chunk
 from monitor.core.errors import Retriable
 from monitor.core.model import Work
 from monitor.core.pool import Pool
@@ -36,6 +39,7 @@ class JudgingWorker(Worker):
     judge: Judge
     concurrency: int
     hearing: Callable[[], Hearing] = Hearing
+    spread: Callable[[str], Spread] | None = None  # of the scores of an app's chunks, if a metric needs it
     _pool: Pool = field(init=False)
     _in_progress: list[tuple[Claim, Tasks]] = field(init=False, default_factory=list)
     _closed: Event = field(init=False, default_factory=Event)
@@ -56,7 +60,9 @@ class JudgingWorker(Worker):
     def take(self, claims: Sequence[Claim]) -> None:
         """Starts judging the claims, except those in progress already."""
         held = {claim.id for claim, _ in self._in_progress}
-        self._in_progress += [(claim, self._started(claim)) for claim in claims if claim.id not in held]
+        new = [claim for claim in claims if claim.id not in held]
+        priors = {app: self._prior(app) for app in {claim.interaction.app for claim in new}}
+        self._in_progress += [(claim, self._started(claim, priors[claim.interaction.app])) for claim in new]
 
     def step(self) -> int | None:
         """Waits briefly, and finishes the claims whose calls have ended; returns their number, None without claims."""
@@ -80,8 +86,14 @@ class JudgingWorker(Worker):
         self.queue.release([claim for claim, _ in self._in_progress])
         self.writer.close()
 
-    def _started(self, claim: Claim) -> Tasks:
-        return [self._pool.submit(task) for task in self.judge.tasks(case_of(claim))]
+    def _prior(self, app: str) -> Spread:
+        try:
+            return UNKNOWN if self.spread is None else self.spread(app)
+        except Retriable:  # the claims are held already, and a threshold can do without
+            return UNKNOWN
+
+    def _started(self, claim: Claim, prior: Spread) -> Tasks:
+        return [self._pool.submit(task) for task in self.judge.tasks(case_of(claim, prior))]
 
     def _finish(self, done: Sequence[tuple[Claim, Tasks]]) -> None:
         if self._closed.is_set():
@@ -105,8 +117,8 @@ class JudgingWorker(Worker):
             self.queue.put_back([claim for claim, _ in judged], error)
 
 
-def case_of(claim: Claim) -> Case:
-    """The part of an interaction that the judge sees."""
+def case_of(claim: Claim, prior: Spread = UNKNOWN) -> Case:
+    """The part of an interaction that the judge sees; `prior` is the spread of the scores of the app's chunks."""
     it = claim.interaction
     return Case(
         question=it.question,
@@ -114,4 +126,14 @@ def case_of(claim: Claim) -> Case:
         documents=tuple(document.text for document in it.retrieved_documents),
         reference=it.reference_answer,
         refuses=claim.refuses,
+        chunks=_chunks(claim),
+        prior=prior,
     )
+
+
+def _chunks(claim: Claim) -> tuple[Chunk, ...]:
+    """The chunks of the live diagnosis; none in a row of an earlier release, or of one that stores them otherwise."""
+    try:
+        return () if claim.retrieval is None else chunks_of(claim.retrieval)
+    except (AttributeError, KeyError, TypeError):
+        return ()

@@ -23,6 +23,7 @@ from monitor.core.errors import MonitorError
 from monitor.core.model import SENDING, Assessment, Interaction, Work
 from monitor.core.settings.load import Settings
 from monitor.store.pending.batches import SentBatches
+from monitor.store.pending.chunk_scores import METRIC, ChunkScores
 from monitor.store.pending.queue import PendingQueue
 from monitor.store.pending.verdicts import VerdictQueue
 from monitor.store.review.judged_labels import JudgedLabels
@@ -86,8 +87,14 @@ def _sending(application: Application, queue: Queue) -> Iterator[Worker]:
 
 def _judging(application: Application, queue: Queue, judge: Judge, hearing: Hearings, wait: timedelta) -> Worker:
     writer, settings = application.writer(), application.settings
+    chunk_scores = ChunkScores(application.engine, application.language_models.judging_model.model)
     direct = JudgingWorker(
-        queue=queue, writer=writer, judge=judge, concurrency=settings.judge.concurrency, hearing=hearing
+        queue=queue,
+        writer=writer,
+        judge=judge,
+        concurrency=settings.judge.concurrency,
+        hearing=hearing,
+        spread=chunk_scores.spread if METRIC in settings.judge.metrics else None,
     )
     if not settings.judge.batch:
         return direct

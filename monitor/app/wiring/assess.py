@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
     from monitor.app.stages import Assess
     from monitor.app.wiring.reference import WatchedReferences
+    from monitor.app.wiring.relevance import WatchedRelevance
     from monitor.assess.classify.profile import Profile
     from monitor.assess.detect.onnx import OnnxDetector
     from monitor.assess.embed.cache import CachedEmbedder
     from monitor.assess.pipeline import Pipeline
     from monitor.assess.ports import Completer, Embedder
+    from monitor.assess.rerank.onnx import OnnxReranker
     from monitor.core.model import Assessment, Interaction
 
 
@@ -79,6 +81,13 @@ class Assessing:
         return detector(self._settings.detector)
 
     @cached_property
+    def reranker(self) -> OnnxReranker | None:
+        """The configured reranker, if any."""
+        from monitor.app.wiring.models import reranker
+
+        return reranker(self._settings.reranker)
+
+    @cached_property
     def profile(self) -> Profile:
         """The configured profile, or the shipped one for the embedder; it suits the models above."""
         from monitor.assess.classify.profile import load_profile
@@ -107,7 +116,17 @@ class Assessing:
             embedder=self.embedder,
             detector=self.detector,
             profile=self.profile,
+            reranker=self.reranker,
+            usual_relevance=self.usual_relevance,
         )
+
+    @cached_property
+    def usual_relevance(self) -> WatchedRelevance:
+        """How relevant the chunks of each app usually are, from its stored answers."""
+        from monitor.app.wiring.relevance import WatchedRelevance
+        from monitor.store.interaction.usual_relevance import UsualRelevance
+
+        return WatchedRelevance(lambda: UsualRelevance(self._engine()))
 
     def assess_with(self, patience: float | None) -> Assess:
         """From interactions that are to be stored to assessments with their ranks; `patience` as in `pipeline_with`.

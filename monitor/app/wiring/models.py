@@ -23,6 +23,7 @@ from monitor.core.settings.sections import (
     DetectorSettings,
     EmbeddingSettings,
     JudgeSettings,
+    RerankerSettings,
     SampleSettings,
     SidecarSettings,
 )
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from monitor.assess.judge.judge import Judge
     from monitor.assess.llm.batches import BatchEndpoint
     from monitor.assess.llm.client import ChatModel
+    from monitor.assess.rerank.onnx import OnnxReranker
     from monitor.store.interaction.follow_ups import FollowUps
     from monitor.store.pending.budget import Limit
 
@@ -107,7 +109,13 @@ class LanguageModels:
             return None
         from monitor.assess.judge.judge import Judge
 
-        return Judge(self.judging_model, self._embedder(), metrics=judge.metrics, mode=judge.mode)
+        return Judge(
+            self.judging_model,
+            self._embedder(),
+            metrics=judge.metrics,
+            mode=judge.mode,
+            rewrite_question=judge.rewrite_question,
+        )
 
     @cached_property
     def follow_ups(self) -> FollowUps:
@@ -250,6 +258,15 @@ def detector(settings: DetectorSettings) -> OnnxDetector | None:
         max_input_chars=settings.max_input_chars,
         prompt=settings.prompt,
     )
+
+
+def reranker(settings: RerankerSettings) -> OnnxReranker | None:
+    """The configured reranker, if any."""
+    if settings.path is None:
+        return None
+    from monitor.assess.rerank.onnx import OnnxReranker
+
+    return OnnxReranker(settings.path, device=settings.device, threads=settings.threads, max_tokens=settings.max_tokens)
 
 
 def sampling(judge: JudgeSettings) -> SamplingPolicy:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -15,11 +16,33 @@ from monitor.core.errors import WrongSettings
 
 Kind = Literal["token classifier", "cross-encoder"]
 
-_EXPORT = "export it with optimum (docs/quality/detector.md says how)"
+
+class Use(StrEnum):
+    """What a model is for: it finds unsupported parts of an answer, or orders texts by how well they answer."""
+
+    DETECTOR = "detector"
+    RERANKER = "reranker"
+
+    @property
+    def setting(self) -> str:
+        """How the names of its settings begin."""
+        return f"MONITOR_{self.upper()}"
+
+    @property
+    def task(self) -> str:
+        """What to export the model for."""
+        return "token-classification or text-classification" if self is Use.DETECTOR else "text-classification"
+
+    @property
+    def export(self) -> str:
+        return f"export it with optimum (docs/quality/{self}.md says how)"
+
+
 _ARCHITECTURES: Mapping[str, Kind] = {
     "ForTokenClassification": "token classifier",
     "ForSequenceClassification": "cross-encoder",
 }
+_PAIRS = "…ForSequenceClassification"
 _UNNAMED = ("LABEL_0", "LABEL_1")  # the default names of two labels, which transformers leaves out of config.json
 _UNCARRIED = re.compile(r"hallucinat|(un|not|non)[-_ ]?(supported|grounded|carried)|fabricat", re.IGNORECASE)
 _CARRIED = re.compile(r"(not|non|no)[-_ ]?(hallucinat|fabricat)", re.IGNORECASE)
@@ -33,10 +56,11 @@ class ModelFolder:
     """A folder that holds a model.
 
     `labels` are the numbers of the labels in use: for a token classifier the labels of tokens that are not carried, for
-    a cross-encoder the label of entailment. `positions` is the longest input in tokens, None if config.json does not
-    say. `name` comes from config.json, `digest` (hex SHA-256) from all files of the model.
+    a cross-encoder the label of entailment, for a reranker its only one. `positions` is the longest input in tokens,
+    None if config.json does not say. `name` comes from config.json, `digest` (hex SHA-256) from all files of the model.
     """
 
+    use: Use
     graph: Path
     tokenizer: Path
     kind: Kind
@@ -49,28 +73,33 @@ class ModelFolder:
     digest: str
 
 
-def model_folder(path: Path) -> ModelFolder:
+def model_folder(path: Path, use: Use = Use.DETECTOR) -> ModelFolder:
     """Reads a folder with `model.onnx` (external data in files named `model.onnx…`), tokenizer.json and config.json.
 
     Raises:
-        WrongSettings: a file is missing, or config.json names no known kind of model, or has labels of unknown meaning.
+        WrongSettings: a file is missing, or config.json names no known kind of model for this use, or has labels of
+            unknown meaning.
     """
     graph, tokenizer, config_file = (path / name for name in ("model.onnx", "tokenizer.json", "config.json"))
     for file in (graph, tokenizer, config_file):
         if not file.is_file():
             raise WrongSettings(
-                f"MONITOR_DETECTOR__PATH: {file} is missing: the folder needs model.onnx, tokenizer.json and "
-                f"config.json of the same model; {_EXPORT}"
+                f"{use.setting}__PATH: {file} is missing: the folder needs model.onnx, tokenizer.json and "
+                f"config.json of the same model; {use.export}"
             )
-    config = _config(config_file)
+    config = _config(config_file, use)
     try:
-        architecture, kind = _kind(config)
+        architecture, kind = _kind(config, use)
         names = _label_names(config)
-        labels = _uncarried(names) if kind == "token classifier" else _entailment(names)
+        if use is Use.RERANKER:
+            labels: tuple[int, ...] = _only(names)
+        else:
+            labels = _uncarried(names) if kind == "token classifier" else _entailment(names)
     except WrongSettings as error:
         raise WrongSettings(f"{config_file}: {error}") from None
     name = PurePosixPath(str(config.get("_name_or_path") or "")).name
     return ModelFolder(
+        use=use,
         graph=graph,
         tokenizer=tokenizer,
         kind=kind,
@@ -84,25 +113,24 @@ def model_folder(path: Path) -> ModelFolder:
     )
 
 
-def _config(path: Path) -> Mapping[str, Any]:
+def _config(path: Path, use: Use) -> Mapping[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise WrongSettings(f"{path}: cannot be read ({error}); {_EXPORT}") from None
+        raise WrongSettings(f"{path}: cannot be read ({error}); {use.export}") from None
     if not isinstance(found, dict):
-        raise WrongSettings(f"{path}: is not the config of a model; {_EXPORT}")
+        raise WrongSettings(f"{path}: is not the config of a model; {use.export}")
     return found
 
 
-def _kind(config: Mapping[str, Any]) -> tuple[str, Kind]:
+def _kind(config: Mapping[str, Any], use: Use) -> tuple[str, Kind]:
     architectures = config.get("architectures")
     for architecture in architectures if isinstance(architectures, list) else ():
         for suffix, kind in _ARCHITECTURES.items():
-            if str(architecture).endswith(suffix):
+            if str(architecture).endswith(suffix) and (use is Use.DETECTOR or kind == "cross-encoder"):
                 return str(architecture), kind
-    raise WrongSettings(
-        f"architectures is {architectures}: a detector is a …ForTokenClassification or a …ForSequenceClassification"
-    )
+    wanted = "…ForTokenClassification or a …ForSequenceClassification" if use is Use.DETECTOR else _PAIRS
+    raise WrongSettings(f"architectures is {architectures}: a {use} is a {wanted}")
 
 
 def _label_names(config: Mapping[str, Any]) -> tuple[str, ...]:
@@ -138,6 +166,15 @@ def _entailment(names: tuple[str, ...]) -> tuple[int]:
             "`entailment`; if the model card says which one that is, give it this name"
         )
     return (found[0],)
+
+
+def _only(names: tuple[str, ...]) -> tuple[int]:
+    if len(names) != 1:
+        raise WrongSettings(
+            f"id2label is {', '.join(names)}: a reranker has one label, whose logit says how well a text answers; "
+            "models that tell classes apart belong to MONITOR_DETECTOR__PATH"
+        )
+    return (0,)
 
 
 def _positions(config: Mapping[str, Any]) -> int | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.assess.embed.sentences import Vectors
 from monitor.assess.embed.tokens import Tokens
 from monitor.assess.ports import Embedder, TokenEncoder
 from monitor.core.model import Interaction, Support
@@ -42,25 +43,33 @@ class EmbeddedBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedInteraction:
-    """The tokens of one interaction's texts; `documents` has an entry for each retrieved document."""
+    """The tokens of one interaction's texts, and the vectors of the sentences of its question and documents.
+
+    `documents` and `document_sentences` have an entry for each retrieved document.
+    """
 
     question: Tokens
     answer: Tokens
     documents: tuple[Tokens, ...]
+    question_sentences: Vectors
+    document_sentences: tuple[Vectors, ...]
 
 
 def encode_batch(interactions: Sequence[Interaction], encoder: TokenEncoder) -> list[EncodedInteraction]:
-    """The tokens of all questions, answers and retrieved documents; encodes each distinct text once."""
+    """The tokens and sentences of all questions, answers and retrieved documents; encodes each distinct text once."""
     texts: dict[str, int] = {}
     for it in interactions:
         for text in (it.question, it.answer, *(d.text for d in it.retrieved_documents)):
             texts.setdefault(text, len(texts))
     tokens = encoder.encode(list(texts))
+    sentences = encoder.sentences(list(texts))
     return [
         EncodedInteraction(
             question=tokens[texts[it.question]],
             answer=tokens[texts[it.answer]],
             documents=tuple(tokens[texts[d.text]] for d in it.retrieved_documents),
+            question_sentences=sentences[texts[it.question]],
+            document_sentences=tuple(sentences[texts[d.text]] for d in it.retrieved_documents),
         )
         for it in interactions
     ]

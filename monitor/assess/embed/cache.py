@@ -14,6 +14,7 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 from typing_extensions import override
 
+from monitor.assess.embed.sentences import Vectors as SentenceVectors
 from monitor.assess.embed.tokens import Tokens
 from monitor.assess.embed.windows import Vectors
 from monitor.assess.ports import Embedder, OnePass, Piecewise, TokenEncoder
@@ -118,9 +119,10 @@ class CachedEmbedder(Embedder):
 
 
 class CachedTokenEncoder(TokenEncoder):
-    """A `TokenEncoder` that keeps up to `max_bytes` of tokens.
+    """A `TokenEncoder` that keeps up to `max_bytes` of tokens and of vectors of sentences.
 
-    If `inner` is also the embedder behind `embedder`, the sentence vectors of each pass go into its cache.
+    If `inner` is also the embedder behind `embedder`, the vectors of each pass go into its cache. What `sentences` is
+    asked for after `encode` costs no second pass, whatever `max_bytes` is.
     """
 
     def __init__(self, inner: TokenEncoder, max_bytes: int, *, embedder: CachedEmbedder | None = None) -> None:
@@ -128,6 +130,7 @@ class CachedTokenEncoder(TokenEncoder):
         self._embedder = embedder
         self._lock = Lock()
         self._cache = ArrayCache(max_bytes)
+        self._latest: dict[str, SentenceVectors] = {}  # of the texts that `encode` was asked for last
 
     @property
     @override
@@ -136,18 +139,42 @@ class CachedTokenEncoder(TokenEncoder):
 
     @override
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
+        held, latest = {}, {}
         keys = {text: content_key(text) for text in dict.fromkeys(texts)}
         with self._lock:
-            held = {text: tokens for text, key in keys.items() if (tokens := self._cache.get(key)) is not None}
+            for text, key in keys.items():
+                tokens, sentences = self._cache.get(key), self._cache.get(_of_sentences(key))
+                if tokens is not None and sentences is not None:
+                    held[text], latest[text] = tokens, sentences
         missing = [text for text in keys if text not in held]
         if missing:
-            if self._embedder is not None and isinstance(self._inner, OnePass):
-                vectors, found = self._inner.embed_and_encode(missing)
-                self._embedder.remember(missing, vectors)
-            else:
-                found = self._inner.encode(missing)
+            found, vectors = self._computed(missing)
             held.update(zip(missing, found, strict=True))
+            latest.update(zip(missing, vectors, strict=True))
             with self._lock:
-                for text, tokens in zip(missing, found, strict=True):
-                    self._cache.put(keys[text], tokens)
+                for text in missing:
+                    self._cache.put(keys[text], held[text])
+                    self._cache.put(_of_sentences(keys[text]), latest[text])
+        self._latest = latest
         return [held[text] for text in texts]
+
+    @override
+    def sentences(self, texts: Sequence[str]) -> list[SentenceVectors]:
+        latest = self._latest
+        if not all(text in latest for text in texts):
+            self.encode(texts)
+            latest = self._latest
+        return [latest[text] for text in texts]
+
+    def _computed(self, texts: Sequence[str]) -> tuple[list[Tokens], list[SentenceVectors]]:
+        if isinstance(self._inner, OnePass):
+            vectors, tokens, sentences = self._inner.embed_and_encode(texts)
+            if self._embedder is not None:
+                self._embedder.remember(texts, vectors)
+            return tokens, sentences
+        return self._inner.encode(texts), self._inner.sentences(texts)
+
+
+def _of_sentences(key: bytes) -> bytes:
+    """The key of a text's sentences, as long as that of its tokens."""
+    return key[::-1]

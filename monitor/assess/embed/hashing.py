@@ -11,6 +11,8 @@ from zlib import crc32
 import numpy as np
 from typing_extensions import override
 
+from monitor.assess.embed.sentences import Vectors as SentenceVectors
+from monitor.assess.embed.sentences import sentences_of
 from monitor.assess.embed.tokens import Tokens, surface_vectors, token_type
 from monitor.assess.embed.windows import Vectors, unit
 from monitor.assess.ports import Embedder, TokenEncoder
@@ -46,6 +48,10 @@ class HashEmbedder(Embedder, TokenEncoder):
     @override
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
         return [_tokens(text) for text in texts]
+
+    @override
+    def sentences(self, texts: Sequence[str]) -> list[SentenceVectors]:
+        return [self.embed([text[slice(*span)] for span in sentences_of(text)]).astype(np.float16) for text in texts]
 
 
 def _tokens(text: str) -> Tokens:

@@ -17,6 +17,8 @@ from typing_extensions import override
 
 from monitor.assess.embed.graph_cache import Build, cached_graph
 from monitor.assess.embed.minilm_graph import DIMENSIONS, TOKEN_DIMENSIONS
+from monitor.assess.embed.sentences import Vectors as SentenceVectors
+from monitor.assess.embed.sentences import pooled, sentences_of, unit_rows
 from monitor.assess.embed.tokens import Tokens, surface_vectors, token_type
 from monitor.assess.embed.weights import published_model
 from monitor.assess.embed.windows import Vectors, join_windows, text_windows, token_windows, well_formed
@@ -118,25 +120,41 @@ class MiniLMEmbedder(Embedder, TokenEncoder, OnePass):
         return self.embed_and_encode(texts)[1]
 
     @override
-    def embed_and_encode(self, texts: Sequence[str]) -> tuple[Vectors, list[Tokens]]:
+    def sentences(self, texts: Sequence[str]) -> list[SentenceVectors]:
+        return self.embed_and_encode(texts)[2]
+
+    @override
+    def embed_and_encode(self, texts: Sequence[str]) -> tuple[Vectors, list[Tokens], list[SentenceVectors]]:
         windows = self._windows(texts)
         means = np.empty((len(windows.pieces), DIMENSIONS), np.float32)
         rows: list[Tokens] = [np.zeros(len(p), token_type(TOKEN_DIMENSIONS)) for p in windows.pieces]
+        cut = [sentences_of(text) for text in texts]
+        sums: list[tuple[NDArray[np.intp], NDArray[np.float32]] | None] = [None] * len(rows)
 
         def read(run: _Run) -> None:
             numbers, feed = run
-            means[numbers], vectors = self._session.run(["token_mean", "tokens"], feed)
+            means[numbers], vectors, hidden = self._session.run(["token_mean", "tokens", "hidden"], feed)
             for place, window in enumerate(numbers):
-                rows[window]["vector"] = vectors[place, 1 : len(rows[window]) + 1]
+                count = len(rows[window])
+                rows[window]["vector"] = vectors[place, 1 : count + 1]
+                sentences = cut[windows.owners[window]]
+                if count and sentences:
+                    last_layer = hidden[place, 1 : count + 1, -DIMENSIONS:]
+                    sums[window] = pooled(last_layer, windows.spans[window][:, 0], sentences)
 
         self._all(read, windows)
+        found = [np.zeros((len(sentences), DIMENSIONS), np.float32) for sentences in cut]
+        for owner, part in zip(windows.owners, sums, strict=True):
+            if part is not None:
+                found[owner][part[0]] += part[1]
         texts_rows: list[list[Tokens]] = [[] for _ in texts]
         for tokens, pieces, spans, owner in zip(rows, windows.pieces, windows.spans, windows.owners, strict=True):
             tokens["start"], tokens["end"] = spans[:, 0], spans[:, 1]
             tokens["weight"] = self._weights[pieces]
             self._replace_unknown(tokens, pieces, texts[owner])
             texts_rows[owner].append(tokens)
-        return _joined(means, windows, len(texts)), [np.concatenate(parts) for parts in texts_rows]
+        tokens_of = [np.concatenate(parts) for parts in texts_rows]
+        return _joined(means, windows, len(texts)), tokens_of, [unit_rows(each) for each in found]
 
     def _replace_unknown(self, tokens: Tokens, pieces: NDArray[np.int32], text: str) -> None:
         """Gives each piece outside the vocabulary a vector by its letters, since the model cannot tell them apart."""

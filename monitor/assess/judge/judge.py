@@ -26,8 +26,16 @@ class Judge:
     says how it was made.
     """
 
-    def __init__(self, model: LanguageModel, embedder: Embedder, *, metrics: Sequence[str], mode: Mode) -> None:
-        """`metrics` are names in the registry, in any order.
+    def __init__(
+        self,
+        model: LanguageModel,
+        embedder: Embedder,
+        *,
+        metrics: Sequence[str],
+        mode: Mode,
+        rewrite_question: bool = False,
+    ) -> None:
+        """`metrics` are names in the registry, in any order; `rewrite_question` goes to those that look for something.
 
         Raises:
             WrongSettings: a name is not in the registry, or a package's metric cannot be used.
@@ -38,6 +46,7 @@ class Judge:
         self._metrics = known
         self._model = model
         self._embedder = embedder
+        self._rewrites = rewrite_question
         self._names = [name for name in known if name in metrics]
         together = [name for name in self._names if name in TOGETHER]
         self._together = together if mode == "combined" and len(together) > 1 else []
@@ -97,7 +106,7 @@ class Judge:
         ]
 
     def _alone(self, name: str, case: Case, deadline: float | None) -> list[Judgement]:
-        asker = Asker(self._model, self._embedder, deadline=deadline)
+        asker = Asker(self._model, self._embedder, deadline=deadline, rewrites=self._rewrites)
         try:
             outcome = self._metrics[name](case, asker)
         except NoAnswer as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 _MOST = 3  # parts that are shown
@@ -21,11 +21,27 @@ def judgement_text(row: Mapping[str, Any]) -> str:
             return "\n".join([good, *(f"✗ {line}" for line in against[:_MOST])])
     if "questions" in parts:
         return "\n".join(f"{part['similarity']:.2f} {part['question']}" for part in parts["questions"][:_MOST])
+    return "\n".join(_chunk_lines(parts)) if "threshold" in parts else _counted(parts)
+
+
+def _counted(parts: Mapping[str, Any]) -> str:
     if "sentences" in parts:
         return f"{len(parts['sentences'])} of {parts['total']} sentences are needed"
-    if "missed" in parts:
-        return "missed: " + (", ".join(parts["missed"]) or "none")
-    return ""
+    return "missed: " + (", ".join(parts["missed"]) or "none") if "missed" in parts else ""
+
+
+def _chunk_lines(parts: Mapping[str, Any]) -> Iterator[str]:
+    """How many chunks are relevant, the worst that are not, and the diagnosis by these scores."""
+    chunks, threshold = parts["chunks"], parts["threshold"]
+    against = sorted((c for c in chunks if c["score"] < threshold), key=lambda c: float(c["score"]))
+    yield f"{len(chunks) - len(against)} of {len(chunks)} chunks reach {threshold:.2f}"
+    for chunk in against[:_MOST]:
+        place = f"document {chunk['document'] + 1}, characters {chunk['start'] + 1}-{chunk['end']}"
+        yield f"✗ {place}: {chunk['score']:.2f} ({chunk['why']})"
+    if left_out := parts.get("left_out"):
+        yield f"{left_out} more chunks were not read"
+    if query := parts.get("query"):
+        yield f"asked as: {query}"
 
 
 def _line(part: Mapping[str, Any], text: str) -> str:

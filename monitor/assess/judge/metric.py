@@ -8,6 +8,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from monitor.assess.llm.exchange import Block, Form, NoAnswer, Prompt, Request, Spend, prompts_hash
 from monitor.assess.ports import Embedder, LanguageModel
+from monitor.assess.threshold import UNKNOWN, Spread
+from monitor.core.diagnosis import Chunk
 from monitor.core.model import Json
 
 T = TypeVar("T", bound=Form)
@@ -15,13 +17,18 @@ T = TypeVar("T", bound=Form)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """The texts of one interaction. `refuses` says that the answer is worded as a refusal and states nothing."""
+    """The texts of one interaction. `refuses` says that the answer is worded as a refusal and states nothing.
+
+    `chunks` are those of its diagnosis, if it has one; `prior` is the spread of the scores of the app's earlier chunks.
+    """
 
     question: str
     answer: str
     documents: tuple[str, ...]
     reference: str | None = None
     refuses: bool = False
+    chunks: tuple[Chunk, ...] = ()
+    prior: Spread = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +57,18 @@ class Judgement:
 
 
 class Asker:
-    """Asks the model about one case, and records the prompts and what the calls used."""
+    """Asks the model about one case, and records the prompts and what the calls used.
 
-    def __init__(self, model: LanguageModel, embedder: Embedder, *, deadline: float | None = None) -> None:
+    `rewrites` says that a metric that looks for something may have the question rewritten first.
+    """
+
+    def __init__(
+        self, model: LanguageModel, embedder: Embedder, *, deadline: float | None = None, rewrites: bool = False
+    ) -> None:
         self._model = model
         self._embedder = embedder
         self._deadline = deadline
+        self.rewrites = rewrites
         self.prompts: tuple[Prompt[Any], ...] = ()
         self.spend = Spend()
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from monitor.assess.judge.metric import Metric
 from monitor.assess.judge.metrics.answer_relevance import answer_relevance
+from monitor.assess.judge.metrics.chunk_relevance import chunk_relevance
 from monitor.assess.judge.metrics.context_entity_recall import context_entity_recall
 from monitor.assess.judge.metrics.context_precision import context_precision, context_utilization
 from monitor.assess.judge.metrics.context_recall import context_recall
@@ -27,6 +28,7 @@ METRICS: Final[Mapping[str, Metric]] = {
     "context_utilization": context_utilization,
     "context_entity_recall": context_entity_recall,
     "summarization_score": summarization_score,
+    "chunk_relevance": chunk_relevance,
 }
 
 

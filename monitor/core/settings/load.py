@@ -53,6 +53,7 @@ from monitor.core.settings.sections import (
     JudgeSettings,
     LLMSettings,
     PendingSettings,
+    RerankerSettings,
     SidecarSettings,
 )
 from monitor.core.settings.web import WebSettings
@@ -105,6 +106,7 @@ class Settings(BaseSettings):
     ingest: IngestSettings = IngestSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     detector: DetectorSettings = DetectorSettings()
+    reranker: RerankerSettings = RerankerSettings()
     llm: LLMSettings = LLMSettings()
     sidecar: SidecarSettings = SidecarSettings()
     judge: JudgeSettings = JudgeSettings()

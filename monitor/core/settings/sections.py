@@ -1,4 +1,4 @@
-"""Groups of settings, with defaults: ingest, embedding, detector, language models and pending work."""
+"""Groups of settings, with defaults: ingest, embedding, detector, reranker, language models and pending work."""
 
 from __future__ import annotations
 
@@ -92,6 +92,15 @@ class DetectorSettings(Section):
     )
 
 
+class RerankerSettings(Section):
+    """Your own reranker model, a cross-encoder that orders the chunks of the retrieved documents."""
+
+    path: Path | None = Field(None, description="folder with model.onnx, tokenizer.json and config.json; default: none")
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    threads: Annotated[int, Field(ge=0)] = Field(0, description="threads on the CPU; 0: one per core")
+    max_tokens: int = Field(512, ge=64, description="of one input; the model's own limit, if lower, holds")
+
+
 class BudgetSettings(Section):
     """Limits on all calls of language models, per hour and per UTC day; all processes share them."""
 
@@ -151,6 +160,7 @@ JudgeMetric = Literal[
     "context_utilization",
     "context_entity_recall",
     "summarization_score",
+    "chunk_relevance",
 ]
 MetricChoice = Annotated[str, AfterValidator(choice(plugins.METRICS, get_args(JudgeMetric)))]
 _JOINT_METRICS = frozenset({"faithfulness", "answer_relevance", "context_relevance"})
@@ -182,6 +192,9 @@ class JudgeSettings(Section):
         "random", description="doubt: half of each share goes to answers whose verdict a judgement may turn"
     )
     by_app: dict[str, SampleSettings] = Field({}, description="another sample for single apps")
+    rewrite_question: bool = Field(
+        default=False, description="chunk_relevance only: the model first makes a clearer query of the question"
+    )
     concurrency: int = Field(8, gt=0, le=256, description="concurrent calls")
     budget_share: Share = Field(0.5, description="the judge stops once this share of the budget is used, by anyone")
     batch: bool = Field(

@@ -38,8 +38,29 @@ def sentence_spans(text: str) -> list[Span]:
     return spans
 
 
+def sentence_pieces(text: str, longest: int) -> list[Span]:
+    """The sentences of `text`, those over `longest` characters cut: at white space in the second half, else anywhere.
+
+    In order, without the white space around them; together they hold every character that is not white space.
+    """
+    pieces: list[Span] = []
+    for begin, end in sentence_spans(text):
+        start = begin
+        while end - start > longest:
+            cut = _last_space(text, start + longest // 2, start + longest)
+            _append(pieces, text, start, cut)
+            start = cut
+        _append(pieces, text, start, end)
+    return pieces
+
+
 def sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def _last_space(text: str, start: int, end: int) -> int:
+    """The place of the last white space in `[start, end)`, else `end`."""
+    return next((at for at in range(end - 1, start - 1, -1) if text[at].isspace()), end)
 
 
 def _append(spans: list[Span], text: str, start: int, end: int) -> None:

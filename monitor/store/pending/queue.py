@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from sqlalchemy import Engine, and_, delete, func, select, text, tuple_, update
+from sqlalchemy import Engine, and_, case, delete, func, select, text, true, tuple_, update
 
 from monitor.core.assessment_json import storable
-from monitor.core.model import Interaction, Reason, Work
+from monitor.core.model import Interaction, Reason, Verdict, Work
 from monitor.store.database import retriable
 from monitor.store.interaction.rows import interaction_of
 from monitor.store.tables.interactions import assessment, interaction, pending
@@ -50,11 +50,17 @@ class Taken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim(Taken):
-    """Work on an interaction. `refuses`: the answer is worded as a refusal."""
+    """Work on an interaction. `refuses`: the answer is worded as a refusal.
+
+    `verdict` and `retrieval`, the stored form of what its diagnosis rests on, are those of the live assessment. Only
+    the judge's work has them, and only where they are known.
+    """
 
     group: str
     interaction: Interaction
     refuses: bool
+    verdict: Verdict | None = None
+    retrieval: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,20 +111,31 @@ class PendingQueue:
             return self._read(connection, _p.claim == token)
 
     def _read(self, connection: Any, wanted: Any) -> list[Claim]:
-        refuses = (
-            select(assessment.c.reasons.contains([Reason.REFUSAL_WORDING.value]))
-            .where(*(assessment.c[name] == interaction.c[name] for name in ("app", "id", "occurred_at")))
-            .where(assessment.c.live)
+        a, judged = assessment.c, _p.kind == Work.JUDGE.value
+        live = (
+            select(
+                a.reasons.contains([Reason.REFUSAL_WORDING.value]).label("refuses"),
+                case((judged, a.verdict)).label("verdict"),
+                case((judged, a.evidence["retrieval"])).label("retrieval"),
+            )
+            .where(*(a[name] == interaction.c[name] for name in ("app", "id", "occurred_at")))
+            .where(a.live)
             .limit(1)
-            .scalar_subquery()
+            .lateral("live")
         )
         same = [
             _p.app == interaction.c.app,
             _p.interaction_id == interaction.c.id,
             _p.occurred_at == interaction.c.occurred_at,
         ]
-        own = [_p.id.label("pending_id"), _p.kind, _p.claim, _p.attempts, _p.group_id, refuses.label("refuses")]
-        query = select(*interaction.c, *own).join_from(pending, interaction, and_(*same)).where(wanted).order_by(_p.id)
+        own = [_p.id.label("pending_id"), _p.kind, _p.claim, _p.attempts, _p.group_id, *live.c]
+        query = (
+            select(*interaction.c, *own)
+            .join_from(pending, interaction, and_(*same))
+            .outerjoin(live, true())
+            .where(wanted)
+            .order_by(_p.id)
+        )
         return [
             Claim(
                 id=row["pending_id"],
@@ -128,6 +145,8 @@ class PendingQueue:
                 group=row["group_id"],
                 interaction=interaction_of(row),
                 refuses=bool(row["refuses"]),
+                verdict=None if row["verdict"] is None else Verdict(row["verdict"]),
+                retrieval=row["retrieval"],
             )
             for row in connection.execute(query).mappings()
         ]

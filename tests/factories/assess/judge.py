@@ -12,6 +12,7 @@ from monitor.assess.judge.judge import Judge
 from monitor.assess.judge.metric import Case
 from monitor.assess.judge.metrics import (
     answer_relevance,
+    chunk_relevance,
     context_entity_recall,
     context_precision,
     context_recall,
@@ -35,9 +36,13 @@ PROMPTS = {
         context_entity_recall.PROMPT,
         summarization.ASKED,
         summarization.ANSWERED,
+        chunk_relevance.FIRST,
+        chunk_relevance.REFLECTED,
+        chunk_relevance.CRITIC,
         combined.PROMPT,
     )
 }
+RELEVANT = {"chunks": [{"number": n, "why": "says so", "score": 0.9} for n in (1, 2)]}
 SUPPORTED = {"statement": "It is open.", "why": "said there", "supported": True}
 GOOD = {
     "faithfulness_statements.v1": {"statements": ["It is open."]},
@@ -49,6 +54,9 @@ GOOD = {
     "context_entity_recall.v1": {"reference": ["nine"], "documents": ["nine"]},
     "summarization_questions.v1": {"questions": ["Is it open?"]},
     "summarization_answers.v1": {"answers": [{"number": 1, "yes": True}]},
+    "chunk_relevance_first.v1": RELEVANT,
+    "chunk_relevance_reflection.v1": RELEVANT,
+    "chunk_relevance_critic.v1": RELEVANT,
     "combined.v1": {"statements": [SUPPORTED], "questions": ["Is it open?"], "needed": [1], "insufficient": False},
 }
 CASE = Case(

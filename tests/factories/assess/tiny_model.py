@@ -1,8 +1,8 @@
 """Models small enough to be made in a test: a token is carried where the first sequence holds the same one.
 
 The token classifier gives ±4 for each token; the cross-encoder's logit of entailment is 4 where all tokens of the
-second sequence stand in the first one, else -4. Both tell the sequences apart by `token_type_ids`, or, without them, by
-the first separator.
+second sequence stand in the first one, else -4, and so is the only logit of the reranker. All tell the sequences apart
+by `token_type_ids`, or, without them, by the first separator.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ class TinyModel:
 
     tokenizer: Tokenizer
     pairs: bool = False
+    ranks: bool = False  # a cross-encoder with one label
     typed: bool = True
     labels: tuple[str, ...] | None = None
     config: dict[str, Any] | None = None
@@ -77,8 +78,12 @@ class TinyModel:
         folder.mkdir(parents=True, exist_ok=True)
         save_model(self._model(), str(folder / "model.onnx"))
         self.tokenizer.save(str(folder / "tokenizer.json"))
-        architecture = "TinyForSequenceClassification" if self.pairs else "TinyForTokenClassification"
-        labels = self.labels or (("entailment", "neutral", "contradiction") if self.pairs else None)
+        architecture = "TinyForSequenceClassification" if self.pairs or self.ranks else "TinyForTokenClassification"
+        labels = (
+            self.labels
+            or (("LABEL_0",) if self.ranks else None)
+            or (("entailment", "neutral", "contradiction") if self.pairs else None)
+        )
         config = {"architectures": [architecture], "_name_or_path": "someone/tiny", "max_position_embeddings": 512}
         config |= {"vocab_size": self.tokenizer.get_vocab_size(), "pad_token_id": PAD}
         if labels is not None:
@@ -100,7 +105,7 @@ class TinyModel:
         same = node("Equal", node("Unsqueeze", ids, row), node("Unsqueeze", ids, column))
         same = node("Mul", node("Cast", same, to=TensorProto.INT64), node("Unsqueeze", first, column))
         carried = node("ReduceMax", same, row, keepdims=0)
-        if self.pairs:
+        if self.pairs or self.ranks:
             word = node("Cast", node("Greater", ids, constant("special", SEP)), to=TensorProto.INT64)
             missing = node("Mul", node("Mul", node("Sub", one, carried), second), word)
             carried = node("Sub", one, node("ReduceMax", missing, constant("tokens", [1]), keepdims=0))
@@ -112,11 +117,14 @@ class TinyModel:
         down = node("Unsqueeze", node("Neg", up), last)
         up = node("Unsqueeze", up, last)
         columns = [up if number == self.entailed else down for number in range(3)] if self.pairs else [up, down]
+        if self.ranks:
+            columns = [up]
         graph.nodes.append(helper.make_node("Concat", columns, [self.output_name], axis=-1))
 
         names = [ids, mask, *([types] if self.typed else [])]
         inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, [self.batch, "sequence"]) for name in names]
-        shape = [self.batch, 3] if self.pairs else [self.batch, "sequence", 2]
+        pairs = self.pairs or self.ranks
+        shape = [self.batch, len(columns)] if pairs else [self.batch, "sequence", 2]
         outputs = [helper.make_tensor_value_info(self.output_name, TensorProto.FLOAT, shape)]
         made = helper.make_graph(graph.nodes, "tiny", inputs, outputs, graph.constants)
         return helper.make_model(made, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)

@@ -148,7 +148,7 @@ def test_no_run_is_larger_than_the_budget_unless_it_is_one_input(detector):
     loaded = detector(TOKENS)
     shapes = fed(loaded)
     loaded.detect([claim(f"{PAYS} " * count, f"{MONDAY} " * count) for count in range(1, 40)])
-    assert all(rows == 1 or rows * width <= loaded._budget for rows, width in shapes)
+    assert all(rows == 1 or rows * width <= loaded._model.budget for rows, width in shapes)
     assert max(rows for rows, _ in shapes) > 1
 
 
@@ -196,13 +196,13 @@ def test_the_longest_claim_is_a_setting(detector, chars):
 
 def test_a_model_that_returns_no_number_gives_no_detection(detector):
     loaded = detector(TOKENS)
-    session = loaded._session
+    session = loaded._model.session
 
     class Overflowing:
         def run(self, names, feed):
             return [np.full_like(session.run(names, feed)[0], np.nan)]
 
-    loaded._session = Overflowing()
+    loaded._model.session = Overflowing()
     assert loaded.detect([claim(MONDAY, MONDAY)]) == [None]
 
 
@@ -213,7 +213,7 @@ def test_a_run_that_fails_may_be_tried_again(detector):
         def run(self, *_):
             raise RuntimeError("Failed to allocate memory")
 
-    loaded._session = OutOfMemory()
+    loaded._model.session = OutOfMemory()
     with pytest.raises(Retriable, match=r"tiny/[0-9a-f]{12} failed to run: Failed to allocate"):
         loaded.detect([claim(MONDAY, MONDAY)])
 
@@ -324,12 +324,12 @@ class TestDevice:
 
 def fed(loaded):
     """Records the shapes of the model's inputs from now on."""
-    shapes, session = [], loaded._session
+    shapes, session = [], loaded._model.session
 
     class Recording:
         def run(self, names, feed):
             shapes.append(feed["input_ids"].shape)
             return session.run(names, feed)
 
-    loaded._session = Recording()
+    loaded._model.session = Recording()
     return shapes

@@ -75,16 +75,19 @@ def test_a_texts_tokens_do_not_depend_on_those_beside_it(encoder):
 
 def test_one_pass_gives_what_two_do(encoder):
     texts = ["Kept for 30 days.", "", SENTENCE * 60, "保存 🙂"]
-    vectors, tokens = encoder.embed_and_encode(texts)
+    vectors, tokens, sentences = encoder.embed_and_encode(texts)
     np.testing.assert_allclose(vectors, encoder.embed(texts), atol=1e-6)
     for both, alone in zip(tokens, encoder.encode(texts), strict=True):
+        np.testing.assert_array_equal(both, alone)
+    for both, alone in zip(sentences, encoder.sentences(texts), strict=True):
         np.testing.assert_array_equal(both, alone)
 
 
 def test_nothing_to_encode_takes_no_pass(encoder):
-    vectors, tokens = encoder.embed_and_encode([])
+    vectors, tokens, sentences = encoder.embed_and_encode([])
     assert vectors.shape == (0, encoder.dimensions)
     assert tokens == []
+    assert sentences == []
 
 
 def test_words_outside_the_vocabulary_are_distinguished_by_their_letters(encoder):

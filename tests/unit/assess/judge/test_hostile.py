@@ -51,7 +51,7 @@ def asked(case, mode):
 @pytest.mark.parametrize("mode", ["separate", "combined"])
 def test_no_text_leaves_its_fence(text, mode):
     requests = asked(a_case(question=text, answer=text, documents=(text, text), reference=text), mode)
-    assert len(requests) == (10 if mode == "separate" else 7)
+    assert len(requests) == (13 if mode == "separate" else 10)
     for request in requests:
         assert pieces(request.data) == list(request.blocks)
         assert CLAIM not in request.prompt.text

@@ -18,7 +18,7 @@ from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.sections import JudgeMetric, JudgeSettings
 from tests.factories.assess.judge import CASE, GOOD, PROMPTS, PricedModel, a_case, a_judge, scripted
 
-CALLS = {name: 2 if name in ("faithfulness", "summarization_score") else 1 for name in METRICS}
+CALLS = {**dict.fromkeys(METRICS, 1), "faithfulness": 2, "summarization_score": 2, "chunk_relevance": 3}
 NAMES = (
     "faithfulness",
     "answer_relevance",
@@ -28,6 +28,7 @@ NAMES = (
     "context_utilization",
     "context_entity_recall",
     "summarization_score",
+    "chunk_relevance",
 )
 
 
@@ -51,7 +52,7 @@ def scores(judgements):
 # --- which metrics, in which mode ------------------------------------------------------------------------------------
 
 
-def test_the_registry_holds_the_eight_metrics_in_their_order():
+def test_the_registry_holds_the_nine_metrics_in_their_order():
     assert tuple(METRICS) == NAMES
     assert NAMES[:3] == TOGETHER
 
@@ -129,7 +130,7 @@ def test_a_refusal_is_judged_by_its_documents_only(mode):
         "context_utilization",
         "summarization_score",
     }
-    assert sum(judgement.outcome.score is not None for judgement in judgements) == 4
+    assert sum(judgement.outcome.score is not None for judgement in judgements) == 5
 
 
 def test_the_combined_request_is_there_only_where_one_call_serves_two_metrics():
@@ -178,7 +179,7 @@ def test_an_embedder_out_of_reach_goes_up(mode):
 # --- in pieces -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("mode", "count"), [("separate", 8), ("combined", 6)])
+@pytest.mark.parametrize(("mode", "count"), [("separate", 9), ("combined", 7)])
 def test_the_tasks_run_side_by_side_give_what_judge_gives(mode, count):
     judge = a_judge(scripted(), mode=mode)
     tasks = judge.tasks(CASE)
@@ -196,7 +197,7 @@ def test_a_task_that_fails_leaves_the_others():
             done += task()
         except Retriable:
             failed += 1
-    assert (len(done), failed) == (7, 1)
+    assert (len(done), failed) == (8, 1)
 
 
 def test_the_deadline_reaches_every_call():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from monitor.assess.judge.combined import Combined
 from monitor.assess.judge.metrics.answer_relevance import mean_similarity
+from monitor.assess.judge.metrics.chunk_relevance import Verdicts as Relevances
 from monitor.assess.judge.metrics.context_entity_recall import Entities
 from monitor.assess.judge.metrics.context_precision import Verdicts as Usefulness
 from monitor.assess.judge.metrics.context_precision import average_precision
@@ -46,6 +47,13 @@ def rows(**fields):
     return st.lists(st.fixed_dictionaries(fields), max_size=4)
 
 
+relevances = form(
+    Relevances,
+    chunks=rows(number=numbers, why=words, score=st.floats(-0.1, 1.1))
+    | st.lists(st.floats(0, 1), max_size=4).map(
+        lambda scores: [{"number": n, "why": "", "score": score} for n, score in enumerate(scores, start=1)]
+    ),
+)
 stated = rows(statement=words, why=words, supported=st.booleans())
 answers = st.fixed_dictionaries(
     {
@@ -60,6 +68,9 @@ answers = st.fixed_dictionaries(
         ),
         "summarization_questions": form(Questions, questions=st.lists(words, max_size=4)),
         "summarization_answers": form(Answers, answers=rows(number=numbers, yes=st.booleans())),
+        "chunk_relevance_first": relevances,
+        "chunk_relevance_reflection": relevances,
+        "chunk_relevance_critic": relevances,
         "combined": form(
             Combined,
             statements=stated,

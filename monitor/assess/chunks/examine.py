@@ -1,0 +1,101 @@
+"""Examines what was retrieved for one question: its chunks, with relevance, rank, repetition and use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from monitor.assess.chunks.diagnose import diagnose
+from monitor.assess.chunks.rank import hybrid_order, kendall_tau, reranked
+from monitor.assess.chunks.redundant import repetitions
+from monitor.assess.chunks.relevance import Asked, relevances
+from monitor.assess.chunks.segment import Cut, cut_documents, most_promising
+from monitor.assess.embed.sentences import Vectors
+from monitor.assess.embed.tokens import Tokens
+from monitor.assess.ports import Reranker
+from monitor.assess.threshold import Spread, dynamic_threshold
+from monitor.core.diagnosis import Chunk, ChunkDiagnosis
+from monitor.core.evidence import AlignedSentence
+from monitor.core.model import Verdict
+
+USED: Final = 0.6  # the score from which on a sentence of the answer rests on its passage (LIKE in score/features.py)
+USUAL: Final = Spread(mean=0.5, sd=0.12)  # of apps of which nothing is known yet
+BY: Final = "embedding and BM25"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved:
+    """The documents of one interaction: texts, tokens and vectors of sentences, one of each per document."""
+
+    texts: Sequence[str]
+    tokens: Sequence[Tokens]
+    sentences: Sequence[Vectors]
+
+
+def examine(
+    question: Asked,
+    retrieved: Retrieved,
+    verdict: Verdict,
+    alignment: Sequence[AlignedSentence],
+    *,
+    usual: Spread,
+    reranker: Reranker | None = None,
+) -> ChunkDiagnosis:
+    """The diagnosis of an answer with this verdict. `usual` are the relevances of the app's chunks.
+
+    `alignment` names the passages that the answer's sentences rest on.
+    """
+    cut, examined = most_promising(cut_documents(retrieved.texts, retrieved.sentences), question.text)
+    if not cut:
+        threshold = dynamic_threshold((), usual)
+        return ChunkDiagnosis(diagnosis=diagnose(verdict, (), threshold), threshold=threshold, by=BY)
+    found = relevances(question, cut, retrieved.tokens)
+    order, by = hybrid_order(found.bm25, found.semantic), BY
+    if reranker is not None:
+        texts = [retrieved.texts[c.document][c.start : c.end] for c in cut]
+        order, by = reranked(order, question.text, texts, reranker), f"{BY}, reranked by {reranker.model}"
+    ranks = {at: rank for rank, at in enumerate(order, 1)}
+    threshold = dynamic_threshold(found.relevance.tolist(), usual)
+    chunks = tuple(
+        Chunk(
+            document=c.document,
+            start=c.start,
+            end=c.end,
+            relevance=relevance,
+            bm25=bm25,
+            semantic=semantic,
+            rank=ranks[at],
+            used=_is_used(c, alignment),
+            repeats=repeats,
+        )
+        for at, (c, relevance, bm25, semantic, repeats) in enumerate(
+            zip(cut, *(values.tolist() for values in found), repetitions(cut), strict=True)
+        )
+    )
+    best = max(range(len(chunks)), key=lambda at: chunks[at].relevance)
+    return ChunkDiagnosis(
+        diagnosis=diagnose(verdict, chunks, threshold),
+        chunks=chunks,
+        threshold=threshold,
+        relevance=chunks[best].relevance,
+        tau=kendall_tau(order, cut),
+        used_rank=next((chunk.document + 1 for chunk in chunks if chunk.used), None),
+        lost_in_the_middle=not chunks[best].used and _in_the_middle(chunks, best),
+        examined=examined,
+        by=by,
+    )
+
+
+def _is_used(chunk: Cut, alignment: Sequence[AlignedSentence]) -> bool:
+    return any(
+        pair.score >= USED and pair.document == chunk.document and pair.start < chunk.end and chunk.start < pair.end
+        for pair in alignment
+    )
+
+
+def _in_the_middle(chunks: Sequence[Chunk], place: int) -> bool:
+    """Whether the middle of the chunk is in the middle third of the text of all chunks."""
+    sizes = [chunk.end - chunk.start for chunk in chunks]
+    middle = sum(sizes[:place]) + sizes[place] / 2
+    return sum(sizes) / 3 < middle < sum(sizes) * 2 / 3
