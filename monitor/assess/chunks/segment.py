@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """A chunk, with what it is compared by: its words as stems, its numbers, and a unit vector.
+    """A chunk, with what it is compared by: the words of its sentences as stems, its numbers, and a unit vector.
 
     Characters `[start, end)` of the document with the index `document`.
     """
@@ -40,6 +40,7 @@ class Cut:
     document: int
     start: int
     end: int
+    sentences: tuple[tuple[str, ...], ...]
     words: Counter[str]
     numbers: frozenset[str]
     vector: NDArray[np.float32]
@@ -100,6 +101,7 @@ def _cut(document: int, text: str, vectors: Vectors) -> list[Cut]:
                 document=document,
                 start=own[0].start,
                 end=own[-1].end,
+                sentences=tuple(s.words for s in own),
                 words=Counter(chain.from_iterable(s.words for s in own)),
                 numbers=frozenset().union(*(s.numbers for s in own)),
                 vector=total / norm if norm else total,
