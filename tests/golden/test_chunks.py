@@ -15,11 +15,12 @@ import pytest
 
 from monitor.assess import threshold
 from monitor.assess.chunks import diagnose, rank, redundant, relevance, segment
+from monitor.assess.chunks.segment import Said
 from monitor.assess.threshold import Spread
 from monitor.core.diagnosis import Diagnosis, Repeated
 from monitor.core.model import Verdict
 from tests.factories.assess.cuts import a_cut, tokens_of, vectors_of
-from tests.factories.chunks import a_chunk, a_diagnosis
+from tests.factories.assess.diagnoses import a_chunk, a_diagnosis
 
 FILES = {
     path.stem: json.loads(path.read_text(encoding="utf-8")) for path in Path(__file__).parent.glob("chunks/*.json")
@@ -84,7 +85,12 @@ def test_documents_are_cut(row):
 def test_repetitions_are_found(row, given_constants):
     given_constants(redundant)
     chunks = [
-        a_cut(vector=c["vector"], words=Counter(c["words"]), numbers=frozenset(c.get("numbers", ())))
+        a_cut(
+            vector=c["vector"],
+            words=Counter(c["words"]),
+            numbers=frozenset(c.get("numbers", ())),
+            sentences=tuple(Said(text, len(text.split())) for text in c.get("sentences", ())),
+        )
         for c in row["chunks"]
     ]
     found = redundant.repetitions(chunks)
@@ -95,6 +101,7 @@ def test_repetitions_are_found(row, given_constants):
         if expected is not None:
             assert repeated.cosine == pytest.approx(expected["cosine"], abs=CLOSE)
             assert repeated.tfidf == pytest.approx(expected["tfidf"], abs=CLOSE)
+            assert repeated.verbatim == pytest.approx(expected.get("verbatim", 0), abs=CLOSE)
     if "tfidf" in row:
         np.testing.assert_allclose(redundant.tfidf(chunks), row["tfidf"], atol=CLOSE)
 
@@ -118,7 +125,7 @@ def test_tokens_find_their_best(row):
 def test_meaning_and_words_make_the_relevance(row, given_constants):
     given_constants(relevance)
     q, chunk = row["question"], row["chunk"]
-    question = relevance.asked(q["text"], tokens_of(q["tokens"]), vectors_of(q["sentences"]))
+    question = relevance.read_question(q["text"], tokens_of(q["tokens"]), vectors_of(q["sentences"]))
     found = relevance.relevances(question, [a_cut(chunk["text"], chunk["vector"])], [tokens_of(row["document"])])
     for name, expected in row["expected"].items():
         assert getattr(found, name).tolist() == [pytest.approx(expected, abs=HALF)]
@@ -139,7 +146,9 @@ def test_the_retriever_s_order_is_compared(row):
 @pytest.mark.parametrize("row", rows("threshold"))
 def test_the_threshold_is_taken_from_the_scores(row, given_constants):
     given_constants(threshold)
-    assert threshold.dynamic_threshold(row["scores"], Spread(**row["usual"])) == pytest.approx(row["expected"])
+    assert threshold.dynamic_threshold(row["scores"], Spread(**row["usual"]), tuple(row["limits"])) == pytest.approx(
+        row["expected"]
+    )
 
 
 def chunks_of(row):
@@ -158,7 +167,9 @@ def chunks_of(row):
 @pytest.mark.parametrize("row", rows("diagnose"))
 def test_diagnoses_are_made(row, given_constants):
     given_constants(diagnose)
-    found = diagnose.diagnose(Verdict(row["verdict"]), chunks_of(row), FILES["diagnose"]["threshold"])
+    found = diagnose.diagnose(
+        Verdict(row["verdict"]), chunks_of(row), FILES["diagnose"]["threshold"], correct=row.get("correct")
+    )
     assert found is Diagnosis(row["expected"])
 
 
@@ -170,5 +181,5 @@ def test_every_diagnosis_and_every_verdict_has_a_row():
 
 @pytest.mark.parametrize("row", rows("diagnose", "kept"))
 def test_the_filter_keeps_what_is_relevant_and_new(row):
-    found = a_diagnosis(*chunks_of(row), threshold=FILES["diagnose"]["threshold"])
+    found = a_diagnosis(chunks=tuple(chunks_of(row)), threshold=FILES["diagnose"]["threshold"])
     assert [at for at, chunk in enumerate(found.chunks) if found.kept(chunk)] == row["expected"]

@@ -1,7 +1,7 @@
 """Names what is wrong with an interaction: the retriever, the generator, or nothing.
 
-- A *refusal* that is known to be right is `retrieval_missed`, a wrong one `generator_ignored`. Where that is unknown,
-  it is missed if no chunk is relevant, else ignored.
+- A *refusal* that is known to be right is `retrieval_missed`, a wrong one `generator_ignored` if there was anything to
+  ignore. Where that is unknown, it is missed if no chunk is relevant, else ignored.
 - A *self-generated* answer that rests on no chunk is judged likewise. One that rests on a chunk is `generator_invented`
   if that chunk is on the question, else `retrieval_missed`: the generator made do with what is beside the question.
 - A *grounded* answer never counts as missed, since the documents carry it. It is `retrieval_redundant` if much of what
@@ -37,7 +37,7 @@ def diagnose(verdict: Verdict, chunks: Sequence[Chunk], threshold: float, *, cor
         return Diagnosis.GENERATOR_INVENTED if max(used) >= OFF_QUESTION else Diagnosis.RETRIEVAL_MISSED
     answered = any(chunk.relevance >= threshold for chunk in chunks)
     if verdict is Verdict.REFUSAL and correct is not None:
-        answered = not correct
+        answered = not correct and len(chunks) > 0
     return Diagnosis.GENERATOR_IGNORED if answered else Diagnosis.RETRIEVAL_MISSED
 
 

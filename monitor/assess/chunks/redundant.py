@@ -40,11 +40,10 @@ def repetitions(chunks: Sequence[Cut]) -> list[Repeated | None]:
     alike = np.tril((np.maximum(cosines, words) > ALIKE) & (np.minimum(cosines, words) > NOT_UNLIKE), -1)
     found: list[Repeated | None] = [None] * len(chunks)
     for late, (share, holders) in enumerate(_verbatim(chunks)):
+        similar = np.flatnonzero(alike[late]).tolist()
+        earlier = [at for at in similar if chunks[late].numbers <= chunks[at].numbers]
         if share >= VERBATIM:
-            earlier = holders
-        else:
-            similar = np.flatnonzero(alike[late]).tolist()
-            earlier = [at for at in similar if chunks[late].numbers <= chunks[at].numbers]
+            earlier += holders
         if kept := [at for at in earlier if found[at] is None]:
             best = max(kept, key=lambda at: (cosines[late, at] + words[late, at], -at))
             cosine, common = float(cosines[late, best]), float(words[late, best])
@@ -54,13 +53,13 @@ def repetitions(chunks: Sequence[Cut]) -> list[Repeated | None]:
 
 def _verbatim(chunks: Sequence[Cut]) -> Iterator[tuple[float, list[int]]]:
     """For each chunk the share of its words in sentences of earlier chunks, and the chunks that had these first."""
-    first: dict[tuple[str, ...], int] = {}
+    first: dict[str, int] = {}
     for number, chunk in enumerate(chunks):
-        held = [sentence for sentence in chunk.sentences if sentence in first]
-        share = sum(map(len, held)) / max(chunk.words.total(), 1)
-        yield share, sorted({first[sentence] for sentence in held if sentence})
+        held = [sentence for sentence in chunk.sentences if sentence.text in first and sentence.stems]
+        share = sum(sentence.stems for sentence in held) / max(chunk.words.total(), 1)
+        yield share, sorted({first[sentence.text] for sentence in held})
         for sentence in chunk.sentences:
-            first.setdefault(sentence, number)
+            first.setdefault(sentence.text, number)
 
 
 def tfidf(chunks: Sequence[Cut]) -> _Floats:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,19 @@ LONGEST_HEADING: Final = 60  # characters
 
 _SENTENCE_END = re.compile(r"""[.!?…:;,。！？｡؟][\s'"”’»)\]」』）]*$""")
 _NUMBER = re.compile(r"\d+")
+_WORD = re.compile(r"\w+")
+
+
+class Said(NamedTuple):
+    """A sentence as it is compared word for word, whatever its case and its marks, and how many stems it has."""
+
+    text: str
+    stems: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """A chunk, with what it is compared by: the words of its sentences as stems, its numbers, and a unit vector.
+    """A chunk, with what it is compared by: its sentences, their words as stems, its numbers, and a unit vector.
 
     Characters `[start, end)` of the document with the index `document`.
     """
@@ -40,7 +48,7 @@ class Cut:
     document: int
     start: int
     end: int
-    sentences: tuple[tuple[str, ...], ...]
+    sentences: tuple[Said, ...]
     words: Counter[str]
     numbers: frozenset[str]
     vector: NDArray[np.float32]
@@ -50,6 +58,7 @@ class Cut:
 class _Sentence:
     start: int
     end: int
+    said: Said
     words: tuple[str, ...]
     numbers: frozenset[str]
     heading: bool
@@ -101,7 +110,7 @@ def _cut(document: int, text: str, vectors: Vectors) -> list[Cut]:
                 document=document,
                 start=own[0].start,
                 end=own[-1].end,
-                sentences=tuple(s.words for s in own),
+                sentences=tuple(s.said for s in own),
                 words=Counter(chain.from_iterable(s.words for s in own)),
                 numbers=frozenset().union(*(s.numbers for s in own)),
                 vector=total / norm if norm else total,
@@ -118,10 +127,12 @@ def _sentences(text: str) -> Sequence[_Sentence]:
 def _read(text: str, span: Span) -> _Sentence:
     start, end = span
     piece = text[start:end]
+    words = tuple(stems(piece))
     return _Sentence(
         start=start,
         end=end,
-        words=tuple(stems(piece)),
+        said=Said(" ".join(_WORD.findall(piece.casefold())), len(words)),
+        words=words,
         numbers=frozenset(_NUMBER.findall(piece)),
         heading=len(piece) <= LONGEST_HEADING and _SENTENCE_END.search(piece) is None,
     )

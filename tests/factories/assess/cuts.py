@@ -14,8 +14,8 @@ from monitor.core.text.words import stems
 
 
 def a_cut(text: str = "", vector: Sequence[float] = (1, 0), **given) -> Cut:
-    """A chunk with the words of `text`, and no numbers."""
-    known = {"document": 0, "start": 0, "end": max(len(text), 1), "words": Counter(stems(text))}
+    """A chunk with the words of `text`, and neither sentences nor numbers."""
+    known = {"document": 0, "start": 0, "end": max(len(text), 1), "words": Counter(stems(text)), "sentences": ()}
     return Cut(**{**known, "numbers": frozenset(), "vector": np.array(vector, np.float32), **given})
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.assess.chunks.diagnose import FEWEST, diagnose
+from monitor.assess.chunks.diagnose import FEWEST, OFF_QUESTION, diagnose
 from monitor.core.diagnosis import Diagnosis, Repeated
 from monitor.core.model import Verdict
-from tests.factories.chunks import a_chunk
+from tests.factories.assess.diagnoses import a_chunk
 
 verdicts = st.sampled_from(Verdict)
 shares = st.floats(0, 1)
@@ -32,29 +32,39 @@ chunks = st.lists(
 )
 
 
-@given(verdicts, chunks, shares)
-def test_any_verdict_with_any_chunks_has_a_diagnosis_that_suits_it(verdict, found, threshold):
-    diagnosis = diagnose(verdict, found, threshold)
-    relevant = [chunk for chunk in found if chunk.relevance >= threshold]
+known = st.sampled_from([None, True, False])
+
+
+@given(verdicts, chunks, shares, known)
+def test_any_verdict_with_any_chunks_has_a_diagnosis_that_suits_it(verdict, found, threshold, correct):
+    diagnosis = diagnose(verdict, found, threshold, correct=correct)
     if verdict is Verdict.GROUNDED:
-        assert diagnosis not in {Diagnosis.RETRIEVAL_MISSED, Diagnosis.GENERATOR_IGNORED, Diagnosis.GENERATOR_INVENTED}
+        assert diagnosis in {Diagnosis.RETRIEVAL_REDUNDANT, Diagnosis.RETRIEVAL_NOISY, Diagnosis.HEALTHY}
     else:
-        assert (diagnosis is Diagnosis.RETRIEVAL_MISSED) == (not relevant)
-        assert diagnosis.of_generator == bool(relevant)
+        assert diagnosis is Diagnosis.RETRIEVAL_MISSED or diagnosis.of_generator
     if diagnosis is Diagnosis.GENERATOR_INVENTED:
         assert verdict is Verdict.SELF_GENERATED
-        assert any(chunk.used for chunk in relevant)
+        assert max(chunk.relevance for chunk in found if chunk.used) >= OFF_QUESTION
+    if diagnosis is Diagnosis.GENERATOR_IGNORED and correct is None:
+        assert max(chunk.relevance for chunk in found) >= threshold
 
 
-@given(verdicts, chunks, shares)
-def test_the_order_of_the_chunks_makes_no_difference(verdict, found, threshold):
-    assert diagnose(verdict, found, threshold) is diagnose(verdict, found[::-1], threshold)
+@given(verdicts, chunks, shares, known)
+def test_the_order_of_the_chunks_makes_no_difference(verdict, found, threshold, correct):
+    diagnosis = diagnose(verdict, found, threshold, correct=correct)
+    assert diagnosis is diagnose(verdict, found[::-1], threshold, correct=correct)
 
 
+@given(st.sampled_from([Verdict.GROUNDED, Verdict.SELF_GENERATED]), chunks, shares, known)
+def test_what_is_known_of_refusals_counts_for_refusals_only(verdict, found, threshold, correct):
+    assert diagnose(verdict, found, threshold, correct=correct) is diagnose(verdict, found, threshold)
+
+
+@pytest.mark.parametrize("correct", [None, True, False])
 @pytest.mark.parametrize("verdict", Verdict)
-def test_without_chunks_only_a_grounded_answer_is_healthy(verdict):
+def test_without_chunks_only_a_grounded_answer_is_healthy(verdict, correct):
     expected = Diagnosis.HEALTHY if verdict is Verdict.GROUNDED else Diagnosis.RETRIEVAL_MISSED
-    assert diagnose(verdict, [], 0.5) is expected
+    assert diagnose(verdict, [], 0.5, correct=correct) is expected
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.assess.chunks.examine import BY, USED, USUAL, Retrieved, examine
-from monitor.assess.chunks.relevance import asked
+from monitor.assess.chunks.examine import BY, LIMITS, USED, USUAL, Retrieved, examine
+from monitor.assess.chunks.relevance import read_question
 from monitor.assess.chunks.segment import MOST_CHUNKS
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.threshold import Spread, dynamic_threshold
@@ -25,7 +25,7 @@ texts = st.text(alphabet=st.sampled_from("aab é.\n?文\x00\ud800"), max_size=60
 
 def examined(question=QUESTION, documents=(DOGS, PARKING, CATS), verdict=Verdict.GROUNDED, alignment=(), **given):
     retrieved = Retrieved(texts=documents, tokens=ENCODER.encode(documents), sentences=ENCODER.sentences(documents))
-    of_question = asked(question, ENCODER.encode([question])[0], ENCODER.sentences([question])[0])
+    of_question = read_question(question, ENCODER.encode([question])[0], ENCODER.sentences([question])[0])
     return examine(of_question, retrieved, verdict, alignment, **{"usual": USUAL, **given})
 
 
@@ -40,7 +40,7 @@ def test_ranks_are_a_permutation_and_figures_keep_their_limits(question, documen
     found = examined(question, documents, verdict)
     assert sorted(chunk.rank for chunk in found.chunks) == list(range(1, len(found.chunks) + 1))
     assert all(0 <= x <= 1 for c in found.chunks for x in (c.relevance, c.bm25, c.semantic))
-    assert found.threshold == pytest.approx(dynamic_threshold([c.relevance for c in found.chunks], USUAL))
+    assert found.threshold == pytest.approx(dynamic_threshold([c.relevance for c in found.chunks], USUAL, LIMITS))
     assert found.relevance == max((c.relevance for c in found.chunks), default=None)
     assert (found.tau is None) == (len({c.document for c in found.chunks}) < 2)
     assert (found.used_rank, found.examined, found.by) == (None, 1.0, BY)
@@ -51,7 +51,7 @@ def test_ranks_are_a_permutation_and_figures_keep_their_limits(question, documen
 def test_documents_without_text_have_no_chunks(documents):
     found = examined(documents=documents, verdict=Verdict.SELF_GENERATED)
     assert (found.diagnosis, found.chunks, found.relevance, found.tau) == (Diagnosis.RETRIEVAL_MISSED, (), None, None)
-    assert found.threshold == dynamic_threshold((), USUAL)
+    assert found.threshold == dynamic_threshold((), USUAL, LIMITS)
 
 
 def test_the_chunk_that_answers_is_ranked_first():

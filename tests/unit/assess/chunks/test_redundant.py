@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.assess.chunks import segment
-from monitor.assess.chunks.redundant import ALIKE, NOT_UNLIKE, repetitions, tfidf
+from monitor.assess.chunks.redundant import ALIKE, NOT_UNLIKE, VERBATIM, repetitions, tfidf
 from monitor.assess.chunks.segment import cut_documents
 from monitor.assess.embed.hashing import HashEmbedder
 from tests.factories.assess.cuts import a_cut, hashed_cuts
@@ -55,7 +55,7 @@ def test_a_document_that_is_retrieved_twice_is_redundant_the_second_time_whateve
     for copy, at in zip(last, first, strict=True):
         assert repeated[copy] is not None
         assert repeated[copy].chunk <= at  # the same chunk, or one that is as much like it
-        assert max(repeated[copy].cosine, repeated[copy].tfidf) > ALIKE
+        assert repeated[copy].verbatim == 1 or not found[copy].words
         if not between and all(repeated[other] is None for other in first):
             assert found[repeated[copy].chunk].document == 0
 
@@ -82,6 +82,7 @@ def test_a_redundant_chunk_repeats_an_earlier_one_that_is_not(chunks):
             earlier = chunks[repeated.chunk]
             assert repeated.chunk < at
             assert found[repeated.chunk] is None
+            assert repeated.verbatim < VERBATIM  # these chunks have no sentences
             assert chunks[at].numbers <= earlier.numbers
             assert max(repeated.cosine, repeated.tfidf) > ALIKE
             assert min(repeated.cosine, repeated.tfidf) > NOT_UNLIKE
@@ -137,3 +138,28 @@ def test_chunks_without_tokens_repeat_nothing():
 def test_the_rows_of_a_price_list_do_not_repeat_each_other():
     found = repetitions(hashed_cuts(*(f"Parking in zone A costs {price} euros per hour." for price in (2, 3, 4, 2))))
     assert [repeated and repeated.chunk for repeated in found] == [None, None, None, 0]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Call 0301234567 for returns.", "Call 0301234999 for returns."),
+        ("The internal limit of a parcel is high.", "The international limit of a parcel is high."),
+    ],
+)
+def test_words_that_begin_alike_are_not_the_same_words(one, other):
+    assert [repeated and repeated.verbatim for repeated in repetitions(hashed_cuts(one, one, other))][1] == 1
+    last = repetitions(hashed_cuts(one, one, other))[2]
+    assert last is None or last.verbatim == 0
+
+
+def test_what_is_cut_elsewhere_is_found_word_for_word_whatever_its_case_and_marks():
+    one, two, three = "Parking costs 2 euros.", "Dogs stay outside, please.", "Children under twelve get in free."
+    found = repetitions(hashed_cuts(one, two, three, f"{two.upper()} {three}"))
+    assert {repeated.verbatim for repeated in found[3:]} == {1}
+
+
+@given(documents, documents)
+def test_the_share_that_is_held_word_for_word_is_a_share(one, two):
+    for repeated in repetitions(hashed_cuts(one, two)):
+        assert repeated is None or 0 <= repeated.verbatim <= 1

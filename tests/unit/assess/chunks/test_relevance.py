@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.assess.chunks.relevance import MOST_ASKED, Asked, asked, bm25, max_sim, relevances
+from monitor.assess.chunks.relevance import MOST_ASKED, Asked, bm25, max_sim, read_question, relevances
 from monitor.assess.embed.hashing import HashEmbedder
 from tests.factories.assess.cuts import a_cut, hashed_cuts, tokens_of, vectors_of
 
@@ -18,7 +18,7 @@ texts = st.text(alphabet=st.sampled_from("aab é.\n?文\x00\ud800\u0301"), max_s
 
 
 def a_question(text) -> Asked:
-    return asked(text, ENCODER.encode([text])[0], ENCODER.sentences([text])[0])
+    return read_question(text, ENCODER.encode([text])[0], ENCODER.sentences([text])[0])
 
 
 def scored(question, *documents):
@@ -71,7 +71,7 @@ def test_a_document_that_is_retrieved_twice_is_as_relevant_both_times():
 def test_the_vector_of_a_question_has_length_one_or_is_zero():
     assert np.linalg.norm(a_question("One. Two. Three.").vector) == pytest.approx(1)
     assert not a_question("").vector.any()
-    opposite = asked("", tokens_of([]), vectors_of([[1, 0], [-1, 0]]))
+    opposite = read_question("", tokens_of([]), vectors_of([[1, 0], [-1, 0]]))
     assert opposite.vector.tolist() == [0, 0]
 
 
