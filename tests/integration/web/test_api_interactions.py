@@ -17,6 +17,7 @@ from monitor.core.model import Document, Origin, Support, SupportingDocument, Ve
 from monitor.core.standalone import Borrowed, StandaloneQuestion
 from tests.factories.answers import SOME_EVIDENCE, a_batch, an_assessment, at
 from tests.factories.assess.diagnoses import a_diagnosis
+from tests.factories.conversations import FOLLOW_UP, SAID, a_follow_up
 from tests.rig.web.api import MASKED, SECRET, got, problem
 
 
@@ -276,3 +277,24 @@ def test_files_are_complete_and_can_be_read(viewer, writer):
     answer = viewer.get("/api/v1/interactions/export")
     assert answer.headers["content-type"].startswith("application/jsonl")
     assert [json.loads(line)["answer"] for line in answer.text.splitlines()] == texts
+
+
+def test_a_follow_up_says_how_it_was_read_with_the_words_of_other_turns_masked(viewer, auditor, writer):
+    writer.write(a_batch(*a_follow_up()))
+    hidden = "What does the premium plan of Jane Doe, [e-mail], cost?"
+    for found in (
+        got(viewer, "interactions/support-bot/q-2"),
+        got(auditor, "interactions/support-bot/q-2", clear="true"),
+    ):
+        assert (found["question"], found["assessment"]["standalone_question"]) == (
+            FOLLOW_UP,
+            {
+                "text": f"{hidden} {FOLLOW_UP}",
+                "problem": None,
+                "cue_start": 0,
+                "cue_end": 3,
+                "borrowed": [{"id": "q-1", "start": 0, "end": len(SAID), "text": hidden}],
+                "as_asked": {"sdq": 0.25, "qrd": 0.125, "qa": None},
+            },
+        )
+    assert got(viewer, "interactions/support-bot/q-1")["assessment"]["standalone_question"] is None

@@ -11,6 +11,7 @@ import pytest
 from monitor.core.model import Document, Reason, Verdict
 from tests.factories.answers import NOON, a_batch, a_judgement, an_assessment, an_interaction, at
 from tests.factories.assess.diagnoses import CHUNKS, a_diagnosis
+from tests.factories.conversations import a_follow_up
 
 APP, ID = "shop & co", "q/1?<b>"
 PATH = "/interactions/shop%20%26%20co/q%2F1%3F%3Cb%3E"
@@ -271,3 +272,17 @@ def test_the_trace_is_linked_in_the_teams_own_tool(site, writer, trace_id, link)
     assert "<script>alert(1)" not in text
     site.application.settings = settings
     assert "open the trace" not in site.by_token("viewer").get("/interactions/shop/q-1").text
+
+
+def test_a_follow_up_is_shown_as_it_was_asked_and_as_it_was_read(site, writer, rows):
+    writer.write(a_batch(*a_follow_up(app=APP)))
+    path = "/interactions/shop%20%26%20co/q-2"
+    text = site.by_token("viewer").get(path).text
+    earlier = 'href="/interactions/shop%20%26%20co/q-1"'
+    assert f"Read as: <a {earlier}>What does the premium plan of Jane Doe, [e-mail], cost?</a> And for seniors?" in text
+    assert f"<a {earlier}>q-1</a>" in text
+    assert "SDQ 0.25 → 0.75, QRD 0.12 → 0.62, QA – → 0.25" in text
+    rows(
+        "UPDATE interaction SET question = 'Changed <b>words</b> of about the same length or longer?' WHERE id = 'q-1'"
+    )
+    assert "not known any more: a turn that it leans on has changed since" in site.by_token("viewer").get(path).text

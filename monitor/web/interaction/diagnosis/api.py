@@ -1,4 +1,4 @@
-"""The diagnosis of an assessment and its standalone question as models of the API. They hold no text of a document."""
+"""The diagnosis of an assessment as a model of the API. It holds no text of a document."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ class RepeatedChunk(ApiResponse):
     """The earlier chunk that a redundant one repeats."""
 
     chunk: int = Field(description="its place in `chunks`, from 0")
-    cosine: float = Field(description="similarity of the embeddings, above 0.9")
-    tfidf: float = Field(description="similarity of the words, for comparison")
+    cosine: float = Field(description="similarity of the embeddings")
+    tfidf: float = Field(description="similarity of the words")
+    verbatim: float = Field(default=0.0, description="share of its words in sentences of earlier chunks")
 
 
 class Chunk(ApiResponse):
@@ -45,42 +46,7 @@ class Retrieval(ApiResponse):
     chunks: list[Chunk]
 
 
-class Borrowed(ApiResponse):
-    """Characters `start` to `end` of the question of an earlier turn."""
-
-    id: str
-    start: int
-    end: int
-
-
-class SimilaritiesAsAsked(ApiResponse):
-    """The similarities of the question as it was asked."""
-
-    sdq: float | None
-    qrd: float | None
-    qa: float | None
-
-
-class StandaloneQuestion(ApiResponse):
-    """How a follow-up question was completed from the turns before it; the words at the cue lean on them."""
-
-    sha256: str | None = Field(description="of the completed question; null where personal data is masked")
-    cue_start: int
-    cue_end: int
-    borrowed: list[Borrowed]
-    as_asked: SimilaritiesAsAsked
-
-
 def retrieval(evidence: Mapping[str, Any]) -> Retrieval | None:
     """The chunks in the evidence of a stored assessment."""
     stored = evidence.get("retrieval")
     return None if stored is None else Retrieval(**stored)
-
-
-def standalone_question(evidence: Mapping[str, Any], *, clear: bool) -> StandaloneQuestion | None:
-    """The standalone question in the evidence of a stored assessment.
-
-    Its hash is left out unless `clear`, since guesses at what is masked could be tried against it.
-    """
-    stored = evidence.get("standalone_question")
-    return None if stored is None else StandaloneQuestion(**{**stored, "sha256": stored["sha256"] if clear else None})
