@@ -136,9 +136,9 @@ class Assessing:
             encoder=self.encoder,
             embedder=self.embedder,
             detector=self.detector,
+            reranker=self.reranker,
             profile=self.profile,
             conversations=conversations,
-            reranker=self.reranker,
             usual_relevance=self.usual_relevance,
         )
 

@@ -16,9 +16,9 @@ from typing import Final
 from monitor.core.diagnosis import Chunk, Diagnosis
 from monitor.core.model import Verdict
 
-# Relevance below which a chunk is off the question. Of seven sets of documents that answer a question, in none more than
-# 11 % have three quarters of their text below it. Most answers of the choosing set that rest on nothing better than it
-# had nothing better to rest on (benchmarks/chunks/run.py).
+# Relevance below which a chunk is off the question. Of seven sets of documents that answer a question, at most 11 % in
+# any set have three quarters of their text below it. Most answers of the choosing set that rest on nothing better had
+# nothing better to rest on (benchmarks/chunks/run.py).
 OFF_QUESTION: Final = 0.36
 NOISY: Final = 0.75  # share of the retrieved text that is off the question and not used
 REDUNDANT: Final = 0.3  # share of the retrieved text that repeats the rest

@@ -58,7 +58,8 @@ def examine(
     order, by = hybrid_order(found.bm25, found.semantic), BY
     if reranker is not None:
         texts = [retrieved.texts[c.document][c.start : c.end] for c in cut]
-        order, by = reranked(order, question.text, texts, reranker), f"{BY}, reranked by {reranker.model}"
+        if (better := reranked(order, question.text, texts, reranker)) is not None:
+            order, by = better, f"{BY}, reranked by {reranker.model}"
     ranks = {at: rank for rank, at in enumerate(order, 1)}
     threshold = dynamic_threshold(found.relevance.tolist(), usual, LIMITS)
     chunks = tuple(
@@ -84,7 +85,7 @@ def examine(
         threshold=threshold,
         relevance=chunks[best].relevance,
         tau=kendall_tau(order, cut),
-        used_rank=next((chunk.document + 1 for chunk in chunks if chunk.used), None),
+        used_rank=min((pair.document + 1 for pair in alignment if pair.score >= USED), default=None),
         lost_in_the_middle=not chunks[best].used and _in_the_middle(chunks, best),
         examined=examined,
         by=by,
@@ -99,7 +100,9 @@ def _is_used(chunk: Cut, alignment: Sequence[AlignedSentence]) -> bool:
 
 
 def _in_the_middle(chunks: Sequence[Chunk], place: int) -> bool:
-    """Whether the middle of the chunk is in the middle third of the text of all chunks."""
+    """Whether the middle of the chunk is in the middle third of the text of all chunks, with some before and after."""
+    if not 0 < place < len(chunks) - 1:
+        return False
     sizes = [chunk.end - chunk.start for chunk in chunks]
     middle = sum(sizes[:place]) + sizes[place] / 2
     return sum(sizes) / 3 < middle < sum(sizes) * 2 / 3

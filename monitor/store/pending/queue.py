@@ -13,7 +13,8 @@ from uuid import uuid4
 
 from sqlalchemy import Engine, and_, case, delete, func, select, text, true, tuple_, update
 
-from monitor.core.assessment_json import storable
+from monitor.core.assessment_json import diagnosis_of, storable
+from monitor.core.diagnosis import ChunkDiagnosis
 from monitor.core.model import Interaction, Reason, Verdict, Work
 from monitor.store.database import retriable
 from monitor.store.interaction.rows import interaction_of
@@ -53,9 +54,8 @@ class Taken:
 class Claim(Taken):
     """Work on an interaction. `refuses`: the answer is worded as a refusal.
 
-    `verdict`, `retrieval`, the stored form of what its diagnosis rests on, and `standalone`, its question as it was
-    completed from earlier turns, are those of the live assessment. Only the judge's work has them, and only where they
-    are known.
+    `verdict`, `diagnosis` and `standalone`, its question as it was completed from earlier turns, are those of the live
+    assessment. Only the judge's work has them, and only where they are known.
     """
 
     group: str
@@ -63,7 +63,7 @@ class Claim(Taken):
     refuses: bool
     standalone: str | None = None
     verdict: Verdict | None = None
-    retrieval: Mapping[str, Any] | None = None
+    diagnosis: ChunkDiagnosis | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +94,16 @@ def forget(connection: psycopg.Connection, claims: Sequence[Claim]) -> None:
     connection.execute("DELETE FROM pending WHERE id = ANY(%s)", ([claim.id for claim in claims],))
 
 
+def _diagnosis(diagnosis: str | None, retrieval: Mapping[str, Any] | None) -> ChunkDiagnosis | None:
+    """None without one, or in a form that only another release reads: a claim must not fail for that."""
+    if diagnosis is None or retrieval is None:
+        return None
+    try:
+        return diagnosis_of(diagnosis, retrieval)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
 class PendingQueue:
     """The queue; every method may raise `Retriable`."""
 
@@ -119,6 +129,7 @@ class PendingQueue:
             select(
                 a.reasons.contains([Reason.REFUSAL_WORDING.value]).label("refuses"),
                 case((judged, a.verdict)).label("verdict"),
+                case((judged, a.diagnosis)).label("diagnosis"),
                 case((judged, a.evidence["retrieval"])).label("retrieval"),
                 case((judged, a.evidence["standalone_question"])).label("standalone_question"),
             )
@@ -152,7 +163,7 @@ class PendingQueue:
                 refuses=bool(row["refuses"]),
                 standalone=None if read is None else read.text,
                 verdict=None if row["verdict"] is None else Verdict(row["verdict"]),
-                retrieval=row["retrieval"],
+                diagnosis=_diagnosis(row["diagnosis"], row["retrieval"]),
             )
             for row, read in zip(rows, readings(connection, rows), strict=True)
         ]

@@ -21,8 +21,10 @@ from monitor.web.base.api_model import (
     probabilities,
     rounded,
 )
+from monitor.web.interaction.diagnosis.api import Retrieval, retrieval
 
 RANK = "conformal rank in the app's reference period: about 0.1 of usual answers have 0.1 or less; null without one"
+DIAGNOSIS = "whether the retriever or the generator is at fault; null: an earlier release assessed it"
 REFERENCE = "hash of that reference"
 
 
@@ -112,6 +114,8 @@ class Assessment(ApiResponse):
     features: dict[str, float | None]
     alignment: list[AlignedSentence]
     missing: list[MissingFact]
+    diagnosis: str | None = Field(description=DIAGNOSIS)
+    retrieval: Retrieval | None = Field(description="the chunks that it rests on; null after an erasure too")
     compared: float = Field(description="share of the documents that the answer was aligned with; below 1 if too long")
     standalone_question: StandaloneQuestion | None = Field(
         None, description="how a follow-up question was read; null: as it stands"
@@ -151,6 +155,8 @@ def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
         features=evidence.get("features", {}),
         alignment=[AlignedSentence(**pair) for pair in alignment],
         missing=[MissingFact(**fact) for fact in missing],
+        diagnosis=row["diagnosis"],
+        retrieval=retrieval(evidence),
         compared=evidence.get("compared", 1.0),
         standalone_question=_standalone(row, clear=clear),
         profile=Profile(name=row["profile_name"], hash=row["profile_hash"]),

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.assess.explain import findings_json
+from monitor.assess.explain_json import findings_json
 from monitor.cli.explain.panel import explanation
 from monitor.core.message import Offset
 from monitor.core.model import Mark, Verdict, Work

@@ -5,9 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
-from monitor.assess.explain import REASON_WORDS
 from monitor.cli.explain.panel import LONGEST_PASSAGE, explanation
 from monitor.core.model import Reason, Verdict
+from monitor.core.reason_words import REASON_WORDS
 from tests.factories.assess.explained_rows import EVIDENCE, ROW, pair
 from tests.factories.assess.interactions import NOON
 
