@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.text.plain import percent, plain, plural
 from monitor.report.weekly.actions import least_wrong
 from monitor.report.weekly.compare import BETTER, UNCLEAR, WORSE, change_verdict
 from monitor.report.weekly.elements import Item
+from monitor.report.weekly.retrieval.sections import named_document
 from monitor.report.weekly.wording import change, counted, length, number, points, share, watched
 
 _NAMED = 3
@@ -29,7 +31,7 @@ def headline(content: Item) -> list[str]:
     """The few sentences for a reader with half a minute. Names in them come from outside."""
     if not content["verdicts"]["answers"]:
         return ["No answers were assessed in this week."]
-    return [*_true_rates(content), *_rates(content), *_topics(content), *_documents(content), *_operations(content)]
+    return [*_true_rates(content), *_rates(content), *_topics(content), *_retrieval(content), *_operations(content)]
 
 
 def warnings(content: Item) -> list[str]:
@@ -108,11 +110,36 @@ def _topics(content: Item) -> Iterator[str]:
             yield f"{word}: {', '.join(named)}{f' and {more} more' if more else ''}."
 
 
-def _documents(content: Item) -> Iterator[str]:
+def _retrieval(content: Item) -> Iterator[str]:
+    """Reports of earlier releases, and weeks without diagnoses, have documents alone."""
+    diagnoses, lacking = content.get("diagnoses"), content.get("lacking")
+    if diagnoses is not None and diagnoses["diagnosed"]:
+        missed = _share_of(diagnoses, [Diagnosis.RETRIEVAL_MISSED])
+        generator = _share_of(diagnoses, [each for each in Diagnosis if each.of_generator])
+        told = f"Retrieval missed what was asked in {missed} of the diagnosed answers"
+        yield f"{told}; the generator failed in {generator}."
+    if lacking is not None and lacking["groups"] and lacking["groups"][0]["question"]:
+        most, groups = lacking["groups"][0], plural(lacking["found"], "group")
+        asked = f"“{plain(most['question'])}” and the like, {plural(most['missed']['count'], 'answer')}"
+        yield f"{groups} of questions without a document; the largest: {asked}."
     suspects = content["documents"]["self_generated"]
     if suspects["found"]:
-        named = ", ".join(document["document"] for document in suspects["documents"][:_NAMED])
+        named = ", ".join(named_document(document) for document in suspects["documents"][:_NAMED])
         yield f"{plural(suspects['found'], 'document')} behind self-generated answers: {named}."
+
+
+def _share_of(diagnoses: Item, own: Sequence[Diagnosis]) -> str:
+    """The share with one of these diagnoses, and which of them clearly changed."""
+    count = sum(diagnoses["rates"][each.value]["this"]["count"] for each in own)
+    changes = [(each, diagnoses["rates"][each.value]["change"]) for each in own]
+    clear = [
+        f"{'' if len(own) == 1 else each.value.replace('_', ' ') + ' '}{_VERDICTS[found['verdict']]}: "
+        f"{points(found['difference'])}"
+        for each, found in changes
+        if found is not None and found["verdict"] != UNCLEAR
+    ]
+    whole = percent(count / diagnoses["diagnosed"])
+    return f"{whole} ({'; '.join(clear)})" if clear else whole
 
 
 def _operations(content: Item) -> Iterator[str]:
