@@ -31,6 +31,12 @@ _RATES: Mapping[str, str] = {
     "no_support": "answers whose generator named no supporting document",
     "empty_answer": "empty answers",
     "refusal_wording": "answers worded as a refusal",
+    "retrieval_missed": "answers for which no relevant chunk was retrieved",
+    "retrieval_noisy": "answers for which most of what was retrieved is not about the question",
+    "retrieval_redundant": "answers for which much of what was retrieved repeats the rest",
+    "generator_ignored": "answers that do not use the relevant chunk that was retrieved",
+    "generator_invented": "answers that use a relevant chunk and say more than the documents",
+    "healthy": "answers diagnosed as healthy",
 }
 _MEANS: Mapping[str, str] = {
     "sdq": "similarity of supporting documents and question (mean SDQ)",

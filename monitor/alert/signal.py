@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Self, TypeAlias
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason, Verdict
 
 Label: TypeAlias = Literal["app", "environment", "model", "topic", "source"]
 
 ANSWER_LABELS: tuple[Label, ...] = ("app", "environment", "model", "topic")
 INGEST_LABELS: tuple[Label, ...] = ("source",)  # a Kafka topic, or a file
-RATES = ("negative", *(verdict.value for verdict in Verdict), *(reason.value for reason in Reason))
+RATES = ("negative", *(each.value for kind in (Verdict, Reason, Diagnosis) for each in kind))
 MEANS = ("sdq", "sdrd", "sda", "qrd", "qa")
 # Quantities of single answers, each with the rate that counts what it shows when it is bad.
 RANKED = {
@@ -30,7 +31,7 @@ LABELLED = ("negative", "self_generated", "refusal")
 class SignalKind(StrEnum):
     """Kinds of signals, by the source of their figures."""
 
-    RATE = "rate"  # share of the answers with a given verdict or reason
+    RATE = "rate"  # share of the answers with a given verdict or reason, or of the diagnosed ones with a diagnosis
     MEAN = "mean"  # mean of a similarity over the answers that have it
     RANKS = "ranks"  # how bad single answers are among the earlier ones of their source
     TRUE_RATE = "true_rate"  # share of the answers with a given verdict, as people's labels of a period show it
@@ -100,6 +101,11 @@ class Signal:
         if self.is_share:
             return "share"
         return "seconds" if self.kind in (SignalKind.LAG, SignalKind.LATENCY) else "number"
+
+    @property
+    def is_of_diagnosis(self) -> bool:
+        """Whether it is a share of those answers that have a diagnosis; earlier releases stored answers without one."""
+        return self.kind is SignalKind.RATE and self.name in set(Diagnosis)
 
     @property
     def shown_by(self) -> str | None:

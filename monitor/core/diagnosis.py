@@ -31,12 +31,14 @@ class Diagnosis(StrEnum):
 class Repeated:
     """The earlier-ranked chunk that a redundant one repeats: its number in the list of chunks, from 0.
 
-    `cosine` is that of the embeddings, by which a chunk is redundant; `tfidf` that of the TF-IDF vectors of its words.
+    `cosine` is that of the embeddings, `tfidf` that of the TF-IDF vectors of the words. `verbatim` is the share of the
+    redundant chunk's words in sentences that stand in earlier chunks word for word.
     """
 
     chunk: int
     cosine: float
     tfidf: float
+    verbatim: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

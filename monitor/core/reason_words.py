@@ -1,7 +1,8 @@
-"""The reasons of verdicts and of missing scores in words, the same in pages, messages and on the command line."""
+"""Reasons of verdicts, diagnoses and missing scores in words, the same in pages, messages and on the command line."""
 
 from __future__ import annotations
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason, Unscored
 
 REASON_WORDS = {
@@ -18,6 +19,33 @@ REASON_WORDS = {
     Reason.EMPTY_ANSWER: "the answer is empty",
     Reason.REFUSAL_WORDING: "the answer is worded as a refusal",
 }
+
+# Each is a clause: it can stand after "because" or alone.
+DIAGNOSIS_WORDS = {
+    Diagnosis.RETRIEVAL_MISSED: "no retrieved chunk answers the question",
+    Diagnosis.RETRIEVAL_NOISY: "most of what was retrieved is off the question",
+    Diagnosis.RETRIEVAL_REDUNDANT: "much of what was retrieved repeats the rest",
+    Diagnosis.GENERATOR_IGNORED: "a retrieved chunk answers the question, and the answer does not use it",
+    Diagnosis.GENERATOR_INVENTED: "the answer uses a relevant chunk, and says more than the documents",
+    Diagnosis.HEALTHY: "neither the retriever nor the generator is at fault",
+}
+# Where to look and what to do.
+DIAGNOSIS_ADVICE = {
+    Diagnosis.RETRIEVAL_MISSED: "look at the retriever, then the knowledge base: does it lack what was asked?",
+    Diagnosis.RETRIEVAL_NOISY: "look at the retriever: let it return fewer documents, or only those about the question",
+    Diagnosis.RETRIEVAL_REDUNDANT: "look at the knowledge base: remove what it holds twice, or let the retriever "
+    "return it once",
+    Diagnosis.GENERATOR_IGNORED: "look at the generator and its prompt: it had what it needed to answer",
+    Diagnosis.GENERATOR_INVENTED: "look at the generator and its prompt: it says more than the documents; if that is "
+    "true, extend the knowledge base",
+    Diagnosis.HEALTHY: "nothing to do",
+}
+
+
+def diagnosis_name(diagnosis: Diagnosis) -> str:
+    """Its name as people read it, such as `retrieval missed`."""
+    return diagnosis.value.replace("_", " ")
+
 
 # Each completes "38 % of turns …" and "this turn …", as the pages and commands say it.
 UNSCORED_WORDS = {

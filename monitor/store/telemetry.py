@@ -6,9 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
 from sqlalchemy import Engine, func, select
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.message import Skip
 from monitor.core.model import Verdict
 from monitor.store.audit_queue import Kind
@@ -22,6 +24,7 @@ from monitor.store.tables.alerts import alert, notification, rule_state
 from monitor.store.tables.audit import audit_queue
 from monitor.store.tables.signals import verdict_hour
 
+Hourly: TypeAlias = dict[tuple[datetime, str, str], int]  # hour, app, verdict or diagnosis
 RECENT = timedelta(hours=48)  # answers that occurred earlier are not in the metrics, even when they arrive late
 # the ledger's counts that never go down, unless a revision moves a turn from one outcome to another
 COUNTED = (
@@ -51,6 +54,8 @@ class Figures:
     unsealed: float = 0.0  # seconds for which the oldest entry of the audit queue has waited
     retention_refused: bool = False
     collected: CollectFigures = field(default_factory=CollectFigures)
+    # hour, app, diagnosis; of the last `RECENT`, and of apps that have any
+    diagnoses: Mapping[tuple[datetime, str, str], int] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)  # witness; 1 where it contradicts the trail
 
 
@@ -78,6 +83,7 @@ class TelemetryStore:
             pending[kind.kind, "waiting"] = kind.waiting
             pending[kind.kind, "given_up"] = kind.given_up
         alerts, waiting, given_up, evaluated = self._alerting()
+        answers, diagnoses = self._answers(now)
         return Figures(
             messages=messages,
             dead=dead,
@@ -85,7 +91,8 @@ class TelemetryStore:
             lag={counts.labels["source"]: counts.counts[0].sum for counts in reading.lags(now)},
             unread=reading.unread(now),
             pending=pending,
-            answers=self._answers(now),
+            answers=answers,
+            diagnoses=diagnoses,
             alerts=alerts,
             waiting=waiting,
             given_up=given_up,
@@ -101,16 +108,21 @@ class TelemetryStore:
             since = connection.scalar(oldest)
         return max(0.0, (now - since).total_seconds()) if since else 0.0
 
-    def _answers(self, now: datetime) -> dict[tuple[datetime, str, str], int]:
+    def _answers(self, now: datetime) -> tuple[Hourly, Hourly]:
+        """The answers by verdict, and by diagnosis."""
         h = verdict_hour.c
-        verdicts = [func.sum(h[verdict.value]) for verdict in Verdict]
-        query = select(h.hour, h.app, *verdicts).where(h.hour >= now - RECENT).group_by(h.hour, h.app)
+        sums = [func.sum(h[each.value]) for kind in (Verdict, Diagnosis) for each in kind]
+        query = select(h.hour, h.app, *sums).where(h.hour >= now - RECENT).group_by(h.hour, h.app)
+        answers: Hourly = {}
+        diagnoses: Hourly = {}
         with retriable(), self._engine.connect() as connection:
-            return {
-                (hour, app, verdict.value): int(number)
-                for hour, app, *numbers in connection.execute(query)
-                for verdict, number in zip(Verdict, numbers, strict=True)
-            }
+            for hour, app, *numbers in connection.execute(query):
+                by_verdict, by_diagnosis = numbers[: len(Verdict)], numbers[len(Verdict) :]
+                answers |= {(hour, app, each.value): int(n) for each, n in zip(Verdict, by_verdict, strict=True)}
+                if any(by_diagnosis):
+                    counted = zip(Diagnosis, by_diagnosis, strict=True)
+                    diagnoses |= {(hour, app, each.value): int(n) for each, n in counted}
+        return answers, diagnoses
 
     def _alerting(
         self,

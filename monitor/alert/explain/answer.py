@@ -14,7 +14,8 @@ class AnswerRow:
     """An interaction with its live assessment; `matches` says whether it shows the signal of the alert.
 
     `documents` are the ids of the retrieved documents. `topic` is the tag of that name, which `tags` lacks. `qrd` is
-    measured by `embedding_model`. `answer` is None except for matching answers of the window.
+    measured by `embedding_model`. `diagnosis` is None for answers that an earlier release assessed. `answer` is None
+    except for matching answers of the window.
     """
 
     id: str
@@ -26,6 +27,7 @@ class AnswerRow:
     probabilities: Probabilities
     rank: float | None = None  # among the usual answers of the app; None without a reference
     reasons: tuple[str, ...] = ()
+    diagnosis: str | None = None
     qrd: float | None = None
     embedding_model: str | None = None
     model: str | None = None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from monitor.alert.explain.finding import Value
+from monitor.alert.explain.finding import Diagnoses, Value
 
 
 class Broken(StrEnum):
@@ -17,7 +17,7 @@ class Broken(StrEnum):
 
 
 class BadKind(StrEnum):
-    """What is wrong with a bad answer, by its reasons; each answer has one kind, the first that applies."""
+    """What is wrong with a bad answer, by its diagnosis and reasons; each has one kind, the first that applies."""
 
     NO_DOCUMENTS = "no_documents"
     OFF_QUESTION = "off_question"  # the documents, or the support taken from them
@@ -53,8 +53,10 @@ class Cause:
     same topics had before, in answers. `p` is the chance of such a rise somewhere if nothing changed, over all
     `looked_at` places (the Bonferroni bound).
 
-    `poor`: whether the documents of the bad answers fit their questions less than documents did before; `fit` is the
-    mean place of that fit among the earlier ones of the same topic, in [0, 1], ½ if nothing changed. `qrd` and
+    `diagnoses` are of that place, and count the bad answers. `missed`: whether bad answers that lack a relevant chunk
+    make up the rise (yes), or those that do not use it or say more (no). `poor`: whether the documents of the bad
+    answers fit their questions less than documents did before, as `missed` says, or where that is open QRD. `fit` is
+    the mean place of QRD among the earlier ones of the same topic, in [0, 1], ½ if nothing changed. `qrd` and
     `qrd_before` are medians. `unlike`: whether their questions are unlike the ones asked before. `missing` is the
     document that was retrieved much more often before, if there is one.
     """
@@ -70,6 +72,8 @@ class Cause:
     rise: float = 0.0
     p: float = 1.0
     kinds: tuple[KindCount, ...] = ()
+    diagnoses: Diagnoses = field(default_factory=Diagnoses)
+    missed: Told = Told.OPEN
     poor: Told = Told.OPEN
     fit: float | None = None
     qrd: float | None = None

@@ -8,6 +8,7 @@ from shlex import quote
 from monitor.alert.explain.cause import BadKind, Broken, Cause, Told
 from monitor.alert.explain.finding import ExampleAnswer
 from monitor.alert.explain.sentences import percent, plain, value_phrase
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.figures.proportions import Share, greater
 
 LONGEST = 240  # characters of a sentence
@@ -20,6 +21,10 @@ _PARTS: Mapping[Broken, str] = {
     Broken.RETRIEVER: "retriever",
     Broken.GENERATOR: "generator",
     Broken.KNOWLEDGE_BASE: "knowledge base",
+}
+_AT_FAULT: Mapping[str, str] = {
+    Diagnosis.GENERATOR_IGNORED: "are bad though a relevant chunk was retrieved, which they do not use",
+    Diagnosis.GENERATOR_INVENTED: "use a relevant chunk, and say more than the documents",
 }
 _OFF = (BadKind.NO_DOCUMENTS, BadKind.OFF_QUESTION)
 _ON = (BadKind.REFUSED, BadKind.INVENTED)
@@ -46,29 +51,51 @@ def _what(cause: Cause) -> str:
         case Broken.RETRIEVER:
             return _of_retriever(cause) + _others_as_usual(cause)
         case Broken.GENERATOR:
-            return f"{_of_generator(cause)}, though documents fit the questions as before; retriever as usual"
+            return f"{_of_generator(cause)}; retriever as usual"
         case Broken.KNOWLEDGE_BASE:
-            return f"{_bad(cause)}, on questions unlike earlier ones; their documents fit less well{_by_qrd(cause)}"
+            lacking = _lacking(cause) or f"their documents fit less well{_by_qrd(cause)}"
+            return f"{_bad(cause)}, on questions unlike earlier ones; {lacking}"
     fitting = {Told.YES: "; documents fit less than before", Told.NO: "; documents fit as before", Told.OPEN: ""}
+    if cause.missed is not Told.OPEN:
+        fitting = {Told.YES: f"; {_lacking(cause)}", Told.NO: "; relevant chunks were retrieved as before"}
     asked = {Told.YES: "; questions are unlike earlier ones", Told.NO: "; questions are as before", Told.OPEN: ""}
     return _bad(cause) + fitting[cause.poor] + asked[cause.unlike]
 
 
 def _of_retriever(cause: Cause) -> str:
     now, before = _share(cause, _OFF)
+    none_at_all = _share(cause, _OFF[:1])[0].rate >= now.rate / 2
+    if (lacking := _lacking(cause)) and not none_at_all:
+        return lacking
     if now.rate < _MOSTLY:
         return f"documents fit the questions less than before{_by_qrd(cause)}, and such questions were asked before"
-    none_at_all = _share(cause, _OFF[:1])[0].rate >= now.rate / 2
     found = "there are no documents" if none_at_all else "documents are off the question"
     return f"{found} in {percent(now.rate)} of the bad answers ({percent(before.rate)} before)"
 
 
+def _lacking(cause: Cause) -> str:
+    """How many bad answers lack a relevant chunk, if they make up the rise."""
+    if cause.missed is not Told.YES:
+        return ""
+    counts = cause.diagnoses.counts
+    missed = [each for each in counts if each.diagnosis == Diagnosis.RETRIEVAL_MISSED]
+    now = Share(matching=sum(each.now for each in missed), total=sum(each.now for each in counts))
+    before = Share(matching=sum(each.before for each in missed), total=sum(each.before for each in counts))
+    earlier = f"{percent(before.rate)} before" if before.total else "no bad answer before"
+    return f"{percent(now.rate)} of the bad answers lack a relevant chunk ({earlier})"
+
+
 def _of_generator(cause: Cause) -> str:
+    if cause.missed is Told.NO:
+        rises = {what: cause.diagnoses.shares(diagnosis) for diagnosis, what in _AT_FAULT.items()}
+        what, (is_now, was) = max(rises.items(), key=lambda each: each[1][0].rate - each[1][1].rate)
+        return f"{percent(is_now.rate)} of the answers {what} ({percent(was.rate)} before)"
     counts = {each.kind: each for each in cause.kinds if each.kind in _ON}
     most = max(counts.values(), key=lambda each: each.now - each.before * cause.answers / max(cause.before_answers, 1))
     now, before = most.now / max(cause.answers, 1), most.before / max(cause.before_answers, 1)
     what = "refused" if most.kind is BadKind.REFUSED else "invented"
-    return f"{percent(now)} of the answers are {what} ({percent(before)} before)"
+    said = f"{percent(now)} of the answers are {what} ({percent(before)} before)"
+    return f"{said}, though documents fit the questions as before"
 
 
 def _others_as_usual(cause: Cause) -> str:

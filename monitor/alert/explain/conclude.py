@@ -13,9 +13,10 @@ from monitor.alert.explain.answer import AnswerRow
 from monitor.alert.explain.cause import BadKind, Broken, Cause, KindCount, Told, suspects_of
 from monitor.alert.explain.dimensions import DOCUMENT, Dimension, Rows
 from monitor.alert.explain.familiarity import Familiarity, fit_of
-from monitor.alert.explain.finding import Value
+from monitor.alert.explain.finding import Diagnoses, DiagnosisCount, Value
 from monitor.alert.explain.keywords import LONGEST_QUESTION
 from monitor.alert.explain.rise import Place, is_bad, place_of_rise
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.figures.proportions import Share, greater
 from monitor.core.model import Reason, Verdict
 
@@ -23,6 +24,9 @@ MISSED = 0.2  # of the answers retrieved a document before, which hardly any doe
 _HARDLY = 0.25  # of its share before
 PART = 0.2  # of the rise: a kind of bad answers with less does not show it
 _CLEAR = 0.001  # chance that a document is retrieved so much less often
+_RISEN = 0.01  # chance that a diagnosis is so much more frequent
+_MOSTLY = 2  # times the other rise: then a rise is of one part, even where the diagnosis of some answers is wrong
+_GENERATOR = tuple(each for each in Diagnosis if each.of_generator)
 
 Vectors = NDArray[np.float32]
 
@@ -54,7 +58,10 @@ def conclude(
     shown = [window[at] for at in bad]
     fit = fit_of(shown, baseline)
     unlike = _unlike(shown, baseline, [] if place.new else earlier, embed)
-    suspects = suspects_of(fit.poor, unlike)
+    diagnoses = diagnoses_of([window[at] for at in place.rows.tolist()], earlier, is_bad)
+    missed = _missed(diagnoses)
+    poor = fit.poor if missed is Told.OPEN else missed
+    suspects = suspects_of(poor, unlike)
     kinds = Counter(map(kind_of, shown)), Counter(kind_of(row) for row in earlier if is_bad(row))
     cause = Cause(
         suspects=suspects,
@@ -68,7 +75,9 @@ def conclude(
         rise=place.rise,
         p=min(place.p * looked_at, 1.0),
         kinds=tuple(KindCount(kind=kind, now=kinds[0][kind], before=kinds[1][kind]) for kind in BadKind),
-        poor=fit.poor,
+        diagnoses=diagnoses,
+        missed=missed,
+        poor=poor,
         fit=fit.mean,
         qrd=_median(shown),
         qrd_before=_median(earlier),
@@ -82,12 +91,39 @@ def conclude(
 
 
 def kind_of(row: AnswerRow) -> BadKind:
-    """The kind of a bad answer."""
+    """The kind of a bad answer: by its diagnosis if that names a part, else by its reasons."""
     if Reason.NO_DOCUMENTS in row.reasons:
         return BadKind.NO_DOCUMENTS
-    if Reason.RETRIEVAL_OFF_QUESTION in row.reasons or Reason.SUPPORT_OFF_QUESTION in row.reasons:
+    if row.diagnosis == Diagnosis.RETRIEVAL_MISSED:
+        return BadKind.OFF_QUESTION
+    off = {Reason.RETRIEVAL_OFF_QUESTION, Reason.SUPPORT_OFF_QUESTION}
+    if row.diagnosis not in _GENERATOR and not off.isdisjoint(row.reasons):
         return BadKind.OFF_QUESTION
     return BadKind.REFUSED if row.verdict == Verdict.REFUSAL else BadKind.INVENTED
+
+
+def diagnoses_of(
+    window: Iterable[AnswerRow], baseline: Iterable[AnswerRow], counted: Callable[[AnswerRow], bool]
+) -> Diagnoses:
+    """The diagnosed answers of both sides, with how many of those that are `counted` have each diagnosis."""
+    sides = [[row for row in rows if row.diagnosis is not None] for rows in (window, baseline)]
+    now, before = (Counter(str(row.diagnosis) for row in side if counted(row)) for side in sides)
+    counts = [DiagnosisCount(diagnosis=each, now=now[each], before=before[each]) for each in sorted(now | before)]
+    return Diagnoses(answers=len(sides[0]), before_answers=len(sides[1]), counts=tuple(counts))
+
+
+def _missed(bad: Diagnoses) -> Told:
+    """Whether bad answers without a relevant chunk make up the rise; no: those that the generator is to blame for."""
+    if not bad.comparable:
+        return Told.OPEN
+    rises = [
+        now.rate - before.rate if greater(now, before) <= _RISEN else 0.0
+        for now, before in (bad.shares(Diagnosis.RETRIEVAL_MISSED), bad.shares(*_GENERATOR))
+    ]
+    least, most = sorted(rises)
+    if not most or most < _MOSTLY * least:
+        return Told.OPEN
+    return Told.YES if rises[0] == most else Told.NO
 
 
 def _risen(place: Place, now: Counter[BadKind], before: Counter[BadKind], answers_before: int) -> set[BadKind]:

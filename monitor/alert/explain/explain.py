@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from monitor.alert.explain import clusters
 from monitor.alert.explain.answer import AnswerRow
 from monitor.alert.explain.cause import Cause
-from monitor.alert.explain.conclude import conclude
+from monitor.alert.explain.conclude import conclude, diagnoses_of
 from monitor.alert.explain.dimensions import dimensions
 from monitor.alert.explain.examples import telling
 from monitor.alert.explain.explanation import Explanation
@@ -59,6 +59,7 @@ def explain(
         findings=tuple(_masked(each.finding) for each in compared.found),
         parts=tuple(replace(part, dimension=redact(part.dimension)) for part in compared.parts),
         clusters=tuple(cluster for cluster, _ in found),
+        diagnoses=diagnoses_of(window, baseline, lambda _: True),
         telling=tuple(telling(window, groups, concluded.shown_by)),
         cause=_named(concluded.cause),
     )

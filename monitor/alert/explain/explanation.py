@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from monitor.alert.explain.cause import Cause
 from monitor.alert.explain.cause_words import conclusion
-from monitor.alert.explain.finding import Cluster, ExampleAnswer, Finding, Part
+from monitor.alert.explain.finding import Cluster, Diagnoses, ExampleAnswer, Finding, Part
 from monitor.alert.explain.sentences import sentences_of
 from monitor.core.model import Json
 
@@ -32,6 +32,7 @@ class Explanation:
     findings: tuple[Finding, ...] = ()
     parts: tuple[Part, ...] = ()
     clusters: tuple[Cluster, ...] = ()
+    diagnoses: Diagnoses = field(default_factory=Diagnoses)  # of all answers
     telling: tuple[ExampleAnswer, ...] = ()
     cause: Cause | None = None  # None: an earlier release made the explanation
 
@@ -58,6 +59,7 @@ class Explanation:
             looked_at=self.looked_at,
             findings=self.findings,
             clusters=self.clusters,
+            diagnoses=self.diagnoses,
         )
 
     def to_json(self) -> dict[str, Json]:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from monitor.core.figures.proportions import Share
+
+FEWEST_DIAGNOSED = 10  # answers with a diagnosis that tell anything
+
 
 class Kind(StrEnum):
     """Why a value has more bad answers than the other values, judged by the baseline."""
@@ -14,6 +18,40 @@ class Kind(StrEnum):
     MIX = "mix"  # its answers were worse already, and now there are more of them
     AS_BEFORE = "as_before"  # its answers were as bad and as many before, so it explains no rise
     UNCOMPARED = "uncompared"  # the baseline has too few answers to tell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiagnosisCount:
+    """How many answers have a diagnosis, now and before."""
+
+    diagnosis: str
+    now: int
+    before: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnoses:
+    """The answers that have a diagnosis, now and before, and those of them that are counted, by diagnosis.
+
+    What an earlier release has assessed has none, and is left out.
+    """
+
+    answers: int = 0
+    before_answers: int = 0
+    counts: tuple[DiagnosisCount, ...] = ()
+
+    def shares(self, *diagnoses: str) -> tuple[Share, Share]:
+        """The share of the answers that are counted under any of `diagnoses`, now and before."""
+        counted = [each for each in self.counts if each.diagnosis in diagnoses]
+        return (
+            Share(matching=sum(each.now for each in counted), total=self.answers),
+            Share(matching=sum(each.before for each in counted), total=self.before_answers),
+        )
+
+    @property
+    def comparable(self) -> bool:
+        """Whether there are enough answers on both sides."""
+        return min(self.answers, self.before_answers) >= FEWEST_DIAGNOSED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from unicodedata import category
 
 from monitor.alert.explain.dimensions import DOCUMENT, DOCUMENTS
-from monitor.alert.explain.finding import Cluster, Finding, Kind, Value
+from monitor.alert.explain.finding import FEWEST_DIAGNOSED, Cluster, Diagnoses, Finding, Kind, Value
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason
 from monitor.core.reason_words import REASON_WORDS
 from monitor.privacy.masking import redact
@@ -26,6 +27,8 @@ _SIGNALS = {
     "refusal": "refused",
     "self_generated": "self-generated",
 }
+_MOST_DIAGNOSES = 4  # that a sentence compares
+_LEAST_DIAGNOSES = 0.005  # of the answers: a diagnosis with less now and before is left out
 _WHOLE = 0.95  # from this share of the rise on, a value explains the whole rise
 _TENTHS_BELOW = 0.0995  # smaller shares are shown with one decimal
 
@@ -38,17 +41,24 @@ def sentences_of(
     looked_at: int,
     findings: Sequence[Finding],
     clusters: Sequence[Cluster],
+    diagnoses: Diagnoses,
 ) -> list[str]:
-    """At most `MOST` sentences: the findings, most telling first, then the clusters of questions."""
-    shown = _SIGNALS.get(signal) or f"where {REASON_WORDS[Reason(signal)]}"
+    """At most `MOST` sentences: the findings, most telling first, the clusters of questions, then the diagnoses."""
+    shown = _SIGNALS.get(signal) or _shown(signal)
     rise = None if rate is None or before is None else rate - before
     telling = [f for f in findings if f.kind is not Kind.AS_BEFORE]
     sentences = [_finding(finding, shown, rise) for finding in telling]
     if not telling:
         sentences.append(_nothing(rate, before, looked_at, shown, found=bool(findings)))
         sentences += [_finding(finding, shown, rise) for finding in findings[:1]]
-    about = [_cluster(cluster) for cluster in clusters[:MOST_CLUSTERS]]
+    about = [*map(_cluster, clusters[:MOST_CLUSTERS]), *_diagnoses(diagnoses)]
     return [_cut(sentence, LONGEST) for sentence in (*sentences[: MOST - len(about)], *about)]
+
+
+def _shown(signal: str) -> str:
+    if signal in set(Diagnosis):
+        return f"diagnosed as {signal.replace('_', ' ')}"
+    return f"where {REASON_WORDS[Reason(signal)]}"
 
 
 def _finding(finding: Finding, shown: str, rise: float | None) -> str:
@@ -98,6 +108,28 @@ def _cluster(cluster: Cluster) -> str:
     about = f"are about {words}" if words else "are alike"
     example = _cut(plain(cluster.example), _EXAMPLE)
     return f"{percent(cluster.share)} of the failing questions{before} {about}: “{example}”"
+
+
+def _diagnoses(found: Diagnoses) -> list[str]:
+    """The diagnoses that changed most, such as `Diagnoses: retrieval missed 41 % (6.0 % before).` in one sentence.
+
+    None where too few answers have a diagnosis, or nothing is wrong with any.
+    """
+    if found.answers < FEWEST_DIAGNOSED:
+        return []
+    compared = {each.diagnosis: found.shares(each.diagnosis) for each in found.counts}
+    wrong = [
+        (name, now.rate, before.rate)
+        for name, (now, before) in compared.items()
+        if name != Diagnosis.HEALTHY and max(now.rate, before.rate) >= _LEAST_DIAGNOSES
+    ]
+    wrong.sort(key=lambda each: (-abs(each[1] - each[2]), each[0]))
+    pieces = [
+        f"{_cut(plain(name.replace('_', ' ')), _VALUE)} {percent(now)}"
+        + (f" ({percent(before)} before)" if found.comparable else "")
+        for name, now, before in wrong[:_MOST_DIAGNOSES]
+    ]
+    return [f"Diagnoses: {', '.join(pieces)}."] if pieces else []
 
 
 def value_phrase(value: Value) -> str:

@@ -41,6 +41,7 @@ MetricName = Literal[
     "monitor_lag_messages",  # left to read at the last look, by source
     "monitor_pending",  # pending work, by kind and state: waiting or given up
     "monitor_answers_total",  # stored by all replicas since this process started, by app and verdict
+    "monitor_diagnosed_answers_total",  # likewise, by app and diagnosis; of apps that have any
     "monitor_alerts",  # by rule and state
     "monitor_rule_evaluated_timestamp_seconds",  # of the last evaluation of a rule
     "monitor_notifications_waiting",  # to be sent, by receiver
@@ -81,16 +82,16 @@ class StoreCollector:
         self._reading = False
         self._figures: Figures | None = None
         self._read_at = -FRESH
-        self._answers = Answers()
+        self._answers, self._diagnoses = Answers(), Answers()
 
     def collect(self) -> Iterator[Metric]:
         with self._changed:
             self._refresh()
-            figures, answers = self._figures, self._answers.totals
+            figures, answers, diagnoses = self._figures, self._answers.totals, self._diagnoses.totals
             fresh = figures is not None and self._clock() - self._read_at < FRESH
         yield _gauge("monitor_up", "Whether the store answers.", [((), float(fresh))])
         if figures is not None and fresh:
-            yield from _families(figures, answers)
+            yield from _families(figures, answers, diagnoses)
 
     def _refresh(self) -> None:
         """Reads the store unless the figures are fresh; returns when they are read or patience runs out."""
@@ -112,6 +113,7 @@ class StoreCollector:
                 self._figures, self._read_at, self._reading = figures, begun, False
                 if figures is not None:
                     self._answers.seen(figures.answers)
+                    self._diagnoses.seen(figures.diagnoses)
                 self._changed.notify_all()
 
 
@@ -126,7 +128,7 @@ def collector_of(application: Application) -> StoreCollector:
 
 
 class Answers:
-    """Adds up the growth of the hourly counts since the first look; a revised verdict is added, never subtracted.
+    """Adds up the growth of the hourly counts since the first look; a revised answer is added, never subtracted.
 
     Apps without an answer in the counted hours are left out, so that names that never come again do not add up.
     """
@@ -179,7 +181,9 @@ def served(collector: StoreCollector, host: str, port: int | None) -> Iterator[i
         thread.join()
 
 
-def _families(figures: Figures, answers: Mapping[tuple[str, str], int]) -> Iterator[Metric]:
+def _families(
+    figures: Figures, answers: Mapping[tuple[str, str], int], diagnoses: Mapping[tuple[str, str], int]
+) -> Iterator[Metric]:
     f, messages = figures, figures.messages.items()
     received = [((source,), number) for (source, name), number in messages if name == "received"]
     settled = [(labels, number) for labels, number in messages if labels[1] in {"assessed", "duplicate", "unscored"}]
@@ -200,6 +204,9 @@ def _families(figures: Figures, answers: Mapping[tuple[str, str], int]) -> Itera
     yield _gauge("monitor_pending", "Work left to be done.", f.pending.items(), "kind", "state")
     yield _counter(
         "monitor_answers_total", "Answers stored since this process began.", answers.items(), "app", "verdict"
+    )
+    yield _counter(
+        "monitor_diagnosed_answers_total", "Those that have a diagnosis.", diagnoses.items(), "app", "diagnosis"
     )
     yield _gauge("monitor_alerts", "Alerts by rule and state.", f.alerts.items(), "rule", "state")
     yield _gauge("monitor_rule_evaluated_timestamp_seconds", "When a rule was evaluated last.", evaluated, "rule")

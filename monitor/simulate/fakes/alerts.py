@@ -17,6 +17,7 @@ from monitor.alert.signal import Signal
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.target import HourSums
 from monitor.alert.window import HOUR, Count, Counts, Span
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.errors import Retriable
 
 
@@ -26,6 +27,12 @@ class _Minute:
     minute: datetime
     total: int
     matching: Mapping[str, int]
+
+    def counted(self, signal: Signal) -> int:
+        """The answers of which the signal is a share."""
+        if not signal.is_of_diagnosis:
+            return self.total
+        return sum(self.matching.get(diagnosis, 0) for diagnosis in Diagnosis)
 
 
 @dataclass(slots=True)
@@ -74,10 +81,12 @@ class MemoryAlertStore(AlertStore):
                 if span.start <= row.minute < span.end:
                     before = sums.setdefault(group, [Count()] * len(spans))[place]
                     matching = before.sum + row.matching.get(signal.name, 0)
-                    sums[group][place] = Count(total=before.total + row.total, sum=matching, squares=matching)
+                    total = before.total + row.counted(signal)
+                    sums[group][place] = Count(total=total, sum=matching, squares=matching)
         return [
             Counts(labels=dict(zip(by, group, strict=True)), counts=tuple(counts))
             for group, counts in sorted(sums.items())
+            if not by or any(count.total for count in counts)
         ]
 
     @override

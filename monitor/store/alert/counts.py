@@ -1,7 +1,8 @@
 """Counts over spans of time from the rollups: a rule reads a bounded number of rows, however many answers there are.
 
 Verdicts count as the profile first gave them. The judge speaks minutes to a day later, mostly of flagged answers: with
-its words in, the past would always look better than the present. A rate of a reason has no such correction.
+its words in, the past would always look better than the present. A rate of a reason or a diagnosis has no such
+correction.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from sqlalchemy import (
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import HourSums
 from monitor.alert.window import Count, Counts, Span
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.figures.latency import LATENCY_BINS
 from monitor.core.model import Verdict
 from monitor.store.alert.span_pieces import Piece, cut
@@ -221,7 +223,15 @@ def _values(table: Table, signal: Signal) -> tuple[ColumnElement[Any], ColumnEle
         part = PARTS.get(name, 1)
         return c[f"{name}_count"], c[f"{name}_sum"] / part, c[f"{name}_squares"] / part**2
     matching = _matching(table, signal)
-    return c.total, matching, matching
+    return _of_which(table, signal), matching, matching
+
+
+def _of_which(table: Table, signal: Signal) -> ColumnElement[Any]:
+    """The answers of which a rate is a share."""
+    if not signal.is_of_diagnosis:
+        return table.c.total
+    first, *others = (table.c[diagnosis.value] for diagnosis in Diagnosis)
+    return sum(others, first)
 
 
 def _matching(table: Table, signal: Signal) -> ColumnElement[Any]:

@@ -46,13 +46,14 @@ _ROLLUP_COLUMNS = {"environment": "r.environment", "model": "r.model", "topic": 
 # the interaction of each by its key. LIMIT and OFFSET 0 keep the planner from joining whole months instead.
 _ROWS = """
     SELECT i.*, a.verdict, a.reasons, a.p_grounded, a.p_refusal, a.p_self_generated, a.rank,
-        a.qrd, a.embedding_model, a.matches
+        a.qrd, a.embedding_model, a.diagnosis, a.matches
     FROM unnest(CAST(:starts AS timestamptz[]), CAST(:ends AS timestamptz[])) AS s (start, stop)
     CROSS JOIN LATERAL (
         SELECT a.app, a.id, a.occurred_at, a.verdict, a.reasons, a.p_grounded, a.p_refusal, a.p_self_generated, a.rank,
-            a.qrd, a.embedding_model,
+            a.qrd, a.embedding_model, a.diagnosis,
             (CAST(:signal AS text) = 'negative' AND a.verdict <> 'grounded')
-                OR a.verdict = CAST(:signal AS text) OR CAST(:signal AS text) = ANY(a.reasons) AS matches
+                OR a.verdict = CAST(:signal AS text) OR CAST(:signal AS text) = ANY(a.reasons)
+                OR coalesce(a.diagnosis = CAST(:signal AS text), false) AS matches
         FROM assessment a
         WHERE a.app = ANY(CAST(:apps AS text[])) AND a.verdict = ANY(CAST(:verdicts AS text[])) AND a.live
             AND a.occurred_at >= s.start AND a.occurred_at < s.stop
@@ -221,6 +222,7 @@ def _answered(row: RowMapping) -> AnswerRow:
         ),
         rank=row["rank"],
         reasons=tuple(row["reasons"]),
+        diagnosis=row["diagnosis"],
         qrd=row["qrd"],
         embedding_model=row["embedding_model"],
         model=row["model"],

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
+from monitor.assess.chunks.diagnose import diagnose
 from monitor.assess.classify.judged import Word, with_word
 from monitor.assess.classify.profile import Profile
 from monitor.assess.judge.metric import Judgement
 from monitor.assess.judge.sampling import SamplingPolicy
 from monitor.assess.judge.word import METRIC, Says, WordWeights
-from monitor.core.assessment_json import encode
+from monitor.core.assessment_json import diagnosis_of, encode
 from monitor.core.model import Interaction, Probabilities, Verdict
 from monitor.store.audit_queue import Kind
 from monitor.store.audit_rows import SECRET, Key, as_jsonb, read_rows, record_digest, row_record
@@ -29,7 +30,7 @@ from monitor.store.tables.interactions import assessment
 if TYPE_CHECKING:
     import psycopg
 
-_CHANGED = ("verdict", "reasons", "p_grounded", "p_self_generated", "evidence")  # in the order of _REVISE
+_CHANGED = ("verdict", "reasons", "p_grounded", "p_self_generated", "evidence", "diagnosis")  # in the order of _REVISE
 _LIVE = """
     SELECT a.app, a.id, a.profile_hash FROM assessment a
     JOIN unnest(%s::text[], %s::text[], %s::timestamptz[]) AS w (app, id, at)
@@ -45,7 +46,8 @@ _SAID = """
 _PROFILES = "SELECT hash, definition FROM profile WHERE hash = ANY(%s)"
 _REVISE = """
     UPDATE assessment
-    SET verdict = %s, reasons = %s, p_grounded = %s, p_self_generated = %s, evidence = %s, revised_at = %s, earlier = %s
+    SET verdict = %s, reasons = %s, p_grounded = %s, p_self_generated = %s, evidence = %s, diagnosis = %s,
+        revised_at = %s, earlier = %s
     WHERE app = %s AND id = %s AND occurred_at = %s AND profile_hash = %s
 """
 
@@ -125,6 +127,7 @@ def hear(
         part = it.app, it.id, row["profile_hash"]
         earlier, evidence = as_earlier(row), encode(changed["evidence"])
         changed |= {name: real(changed[name]) for name in ("p_grounded", "p_self_generated")}
+        changed["diagnosis"] = _diagnosis(row, Verdict(changed["verdict"]))
         values = {**changed, "evidence": evidence}
         updates.append((*(values[name] for name in _CHANGED), now, earlier, it.app, it.id, row["occurred_at"], part[2]))
         stored = {**row, **changed, "evidence": as_jsonb(evidence), "revised_at": now, "earlier": as_jsonb(earlier)}
@@ -136,6 +139,15 @@ def hear(
             cursor.executemany(_REVISE, updates)
         writer.queue_to_seal(connection, Kind.ASSESSMENT, rows, revises)
     return counted
+
+
+def _diagnosis(row: Mapping[str, Any], verdict: Verdict) -> str | None:
+    """The diagnosis of a row that gets this verdict; it stays where the row has no chunks that tell another."""
+    named, retrieval = row["diagnosis"], row["evidence"].get("retrieval")
+    if verdict == row["verdict"] or named is None or retrieval is None:
+        return None if named is None else str(named)
+    found = diagnosis_of(named, retrieval)
+    return diagnose(verdict, found.chunks, found.threshold).value
 
 
 def _word(model: str, score: float | None) -> Word | None:

@@ -18,6 +18,7 @@ from monitor.alert.rules.marked_yaml import InvalidYaml, parse_yaml
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import Alert, State
 from monitor.alert.wording import escalated_words, http_url, name_of, reason_words
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.duration import format_duration
 from monitor.core.model import Reason, Verdict
 from monitor.core.text.plain import moment
@@ -137,6 +138,8 @@ def interactions_path(alert: Alert) -> str:
         query.append(("verdict", counted))
     elif counted in set(Reason):
         query.append(("reason", counted))
+    elif counted in set(Diagnosis):
+        query.append(("diagnosis", counted))
     elif alert.signal == SignalKind.UNSCORED:
         query.append(("unscored", "any"))
     query.append(("since", _minute(alert.active_since - alert.window)))
@@ -146,7 +149,7 @@ def interactions_path(alert: Alert) -> str:
 
 
 def _shown_by(signal: str) -> str:
-    """The verdict or reason of the answers that a signal counts; empty if there is none."""
+    """The verdict, reason or diagnosis of the answers that a signal counts; empty if there is none."""
     try:
         return Signal.parse(signal).shown_by or ""
     except ValueError:  # a later release has stored the alert

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field
 
 from monitor.app.wiring.application import Application
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.figures.usage import P50, P95, AnswerUsage
 from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Verdict
@@ -19,7 +20,15 @@ from monitor.web.base.api_model import ApiResponse, rounded
 from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Text
 from monitor.web.base.problem import problems
-from monitor.web.interaction.overview_figures import SPANS, GroupCounts, answers_by_app, counted_topics, group_counts
+from monitor.web.interaction.overview_figures import (
+    SPANS,
+    DiagnosisCounts,
+    GroupCounts,
+    answers_by_app,
+    counted_diagnoses,
+    counted_topics,
+    group_counts,
+)
 from monitor.web.interaction.usage_figures import UsageChange, counted_usage
 
 router = APIRouter(tags=["overview"])
@@ -103,6 +112,14 @@ class OverviewUsage(ApiResponse):
     before: Used
 
 
+class OverviewDiagnoses(ApiResponse):
+    """The diagnosed answers of an app, now and in the span before: how many have each diagnosis."""
+
+    app: str
+    now: dict[str, int] = Field(description="by diagnosis, 0 included; what earlier releases stored has none")
+    before: dict[str, int]
+
+
 class Overview(ApiResponse):
     """The rates of [start, end), and of the span of the same length before it."""
 
@@ -117,6 +134,9 @@ class Overview(ApiResponse):
     )
     usage: list[OverviewUsage] | None = Field(
         description="apps whose events tell latency or tokens, the most expensive first; null if it takes too long"
+    )
+    diagnoses: list[OverviewDiagnoses] | None = Field(
+        description="apps with diagnosed answers, the busiest first, at most 60; null if it takes too long"
     )
     currency: str = Field(description="of the prices; empty without prices")
     unscored: list[OverviewUnscored] = Field(description="turns that cannot be scored, by app and reason")
@@ -150,6 +170,7 @@ def overview(
     topics = counted_topics(store, chosen, now, app, whole)
     scored = answers_by_app(counted)
     used = counted_usage(store, chosen, now, app)
+    diagnosed = counted_diagnoses(store, chosen, now, app)
     return Overview(
         start=start,
         end=end,
@@ -169,6 +190,7 @@ def overview(
         ],
         topics=None if topics is None else [_topic(group) for group in topics],
         usage=None if used is None else [_usage(change) for change in used],
+        diagnoses=None if diagnosed is None else [_diagnoses(counts) for counts in diagnosed],
         currency=request.app.state.currency,
         unscored=[_unscored(its) for its in unscored_shares(application.engine, start, drawn_to, scored, app=app)],
     )
@@ -187,6 +209,11 @@ def _unscored(its: UnscoredShare) -> OverviewUnscored:
 
 def _topic(group: GroupCounts) -> OverviewTopic:
     return OverviewTopic(topic=group.key[0], now=_rates(group.now), before=_rates(group.before), change=_changes(group))
+
+
+def _diagnoses(counts: DiagnosisCounts) -> OverviewDiagnoses:
+    now, before = ({each.value: some[each] for each in Diagnosis} for some in (counts.now, counts.before))
+    return OverviewDiagnoses(app=counts.app, now=now, before=before)
 
 
 def _usage(change: UsageChange) -> OverviewUsage:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import log10
 from typing import TypeAlias
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.figures.proportions import Share, two_sided, wilson
 from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Verdict
@@ -154,6 +155,38 @@ def counted_topics(
     except TakesTooLong:
         return None
     return leading_topics(here, before, as_full=whole is not None and whole.as_full)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiagnosisCounts:
+    """The diagnosed answers of an app by diagnosis, now and in the span before."""
+
+    app: str
+    now: Counter[Diagnosis]
+    before: Counter[Diagnosis]
+
+    def share(self, diagnosis: Diagnosis) -> float:
+        return self.now[diagnosis] / self.now.total()
+
+    def share_before(self, diagnosis: Diagnosis) -> float | None:
+        """None if no answer before was diagnosed."""
+        return self.before[diagnosis] / self.before.total() if self.before else None
+
+
+def counted_diagnoses(store: OverviewStore, span: Span, now: datetime, app: str | None) -> list[DiagnosisCounts] | None:
+    """The apps with diagnosed answers in the span up to `now`, the busiest first, against the span before.
+
+    None if counting them takes too long: the rest of the overview is worth showing without them.
+    """
+    start, _ = span.until(now)
+    _, end = span.drawn(now)
+    try:
+        here = store.diagnoses(start, end, now=now, app=app)
+        before = store.diagnoses(start - span.length, start, now=now, app=app)
+    except TakesTooLong:
+        return None
+    found = [DiagnosisCounts(app=name, now=some, before=before.get(name, Counter())) for name, some in here.items()]
+    return sorted(found, key=lambda one: (-one.now.total(), one.app))[:_MAX_GROUPS]
 
 
 def leading_topics(

@@ -11,8 +11,10 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
+from monitor.alert.figures import capital
 from monitor.app.wiring.application import Application
-from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_PAGE, UNSCORED_WORDS
+from monitor.core.diagnosis import Diagnosis
+from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_PAGE, UNSCORED_WORDS, diagnosis_name
 from monitor.report.charts.drawing import for_every_width
 from monitor.report.charts.rates import WIDTH, TrueRate, answers_chart, rates_chart
 from monitor.review.rates.estimate import CLASSES, Rate, rate
@@ -35,6 +37,7 @@ from monitor.web.interaction.overview_figures import (
     answers_by_app,
     chart_points,
     chart_time,
+    counted_diagnoses,
     counted_topics,
     group_counts,
     true_rates,
@@ -102,6 +105,8 @@ def overview(
         unscored_advice=UNSCORED_ADVICE,
         guide=UNSCORED_PAGE,
         by_topic=counted_topics(store, chosen, now, app or None, whole),
+        diagnoses=counted_diagnoses(store, chosen, now, app or None),
+        diagnosis_words={diagnosis: capital(diagnosis_name(diagnosis)) for diagnosis in Diagnosis},
         usage=counted_usage(store, chosen, now, app or None),
         currency=request.app.state.currency,
         by_environment=_if_several(groups(lambda name: (name[1],))),

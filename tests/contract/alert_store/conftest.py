@@ -35,6 +35,7 @@ def count(backend, store, request):
                 "topic": it.tags.get("topic", ""),
             }
             shown = Counter([a.verdict, *a.reasons, *(["negative"] if a.verdict.negative else [])])
+            shown.update([a.diagnosis.diagnosis] if a.diagnosis else [])
             store.count(it.occurred_at, labels, 1, **shown)
 
     def in_postgres(*assessments):

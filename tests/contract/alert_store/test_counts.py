@@ -9,9 +9,11 @@ import pytest
 from monitor.alert.signal import RATES, Signal, SignalKind
 from monitor.alert.target import HourSums
 from monitor.alert.window import Count, Span
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason, Verdict
 from tests.factories.alert.stored_alerts import ALL, rate, some
 from tests.factories.answers import NOON, at
+from tests.factories.assess.diagnoses import a_diagnosis
 
 
 def counted(store, name, by=(), spans=(ALL,), **selector):
@@ -44,9 +46,24 @@ def test_every_reason_is_counted(store, count, reason):
     assert counted(store, reason.value, ("app",)) == {("support-bot",): [(2, 5)]}
 
 
+@pytest.mark.parametrize("diagnosis", Diagnosis)
+def test_every_diagnosis_is_counted_as_a_share_of_the_diagnosed_answers(store, count, diagnosis):
+    other = next(each for each in Diagnosis if each is not diagnosis)
+    count(
+        *some(2, diagnosis=a_diagnosis(diagnosis)),
+        *some(3, Verdict.REFUSAL, diagnosis=a_diagnosis(other)),
+        *some(4),  # of the release before, which diagnoses nothing
+        *some(5, app="before"),
+    )
+    assert counted(store, diagnosis.value, ("app",)) == {("support-bot",): [(2, 5)]}
+    assert counted(store, diagnosis.value) == {(): [(2, 5)]}
+    (sums,) = store.hour_sums(rate(diagnosis.value), {}, ("app",), ALL)
+    assert (sums.labels, sums.hours, sums.total, sums.sum) == ({"app": "support-bot"}, 1, 5, 2)
+
+
 @pytest.mark.parametrize("name", RATES)
 def test_every_rate_can_be_asked_for(store, count, name):
-    count(*some(1))
+    count(*some(1, diagnosis=a_diagnosis()))
     assert counted(store, name)[()][0][1] == 1
 
 

@@ -8,12 +8,14 @@ from datetime import UTC, datetime
 import pytest
 
 from monitor.app.background.telemetry import StoreCollector, served
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.message import Offset, Position, Progress, Skip
 from monitor.core.model import Verdict
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.progress import ReadingStore
 from monitor.store.telemetry import TelemetryStore
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, at, clock
+from tests.factories.assess.diagnoses import a_diagnosis
 from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.waiting import until
 from tests.servers.prometheus import check_metrics, prometheus
@@ -66,6 +68,14 @@ def test_the_figures_are_those_of_the_store(store):
     assert figures.alerts == {("negative-rate", "pending"): 1, ("negative-rate", "active"): 2}
     assert (figures.waiting, figures.given_up) == ({"slack": 1}, {"slack": 2})
     assert figures.evaluated == {"negative-rate": NOON}
+
+
+def test_diagnoses_are_counted_for_apps_that_have_any(writer, store):
+    missed = a_diagnosis("retrieval_missed")
+    writer.write(a_batch(an_assessment(diagnosis=missed), an_assessment(id="b", app="before")))
+    assert store.figures(NOON).diagnoses == {
+        (NOON, "support-bot", diagnosis): int(diagnosis == "retrieval_missed") for diagnosis in Diagnosis
+    }
 
 
 def test_an_empty_store_has_figures_too(store):

@@ -8,14 +8,68 @@ import pytest
 
 from monitor.alert.evaluation.memory import Round, RuleMemory
 from monitor.alert.state import Transition
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.message import Position
 from monitor.core.model import Verdict
 from monitor.store.alert.alerts import PostgresAlertStore
 from monitor.store.interaction.overview import KEPT, SETTLED, OverviewStore
 from tests.factories.alert.alerts import an_alert
 from tests.factories.answers import NOON, a_batch, an_assessment, at
+from tests.factories.assess.diagnoses import a_diagnosis
 
 HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def diagnosed(writer):
+    """Of each app: in the last day three answers missed and one healthy, the day before one of each; one of neither."""
+    writer.write(
+        a_batch(
+            *(
+                an_assessment(
+                    id=f"{app}-{day}-{n}",
+                    app=app,
+                    occurred_at=at(-70 * n - 10 - day * 1440),
+                    diagnosis=None if diagnosis is None else a_diagnosis(diagnosis),
+                )
+                for app in ("shop", "<b>bank")
+                for day, diagnoses in enumerate(
+                    [("retrieval_missed", "healthy", *["retrieval_missed"] * 2, None), ("retrieval_missed", "healthy")]
+                )
+                for n, diagnosis in enumerate(diagnoses)
+            ),
+            an_assessment(id="of the release before", app="other"),
+        )
+    )
+
+
+@pytest.mark.usefixtures("diagnosed")
+def test_diagnoses_are_counted_by_app_against_the_span_before(engine, site):
+    store = OverviewStore(engine)
+    for app in (None, "shop"):
+        found = store.diagnoses(NOON - 24 * HOUR, NOON, now=NOON, app=app)
+        names = ["shop"] if app else ["<b>bank", "shop"]
+        assert found == {name: {"retrieval_missed": 3, "healthy": 1} for name in names}
+    shown = site.by_token("viewer").get("/api/v1/overview").json()["diagnoses"]
+    none = dict.fromkeys(Diagnosis, 0)
+    assert shown == [
+        {
+            "app": app,
+            "now": {**none, "retrieval_missed": 3, "healthy": 1},
+            "before": {**none, "retrieval_missed": 1, "healthy": 1},
+        }
+        for app in ("<b>bank", "shop")
+    ]
+    page = site.by_token("viewer").get("/?app=shop").text.partition("<h2>Diagnoses</h2>")[2].partition("<h2>")[0]
+    assert "/interactions?span=24h&amp;app=shop&amp;diagnosis=retrieval_missed" in page
+    assert page.index("75.0\u00a0%") < page.index("50.0\u00a0%") < page.index("25.0\u00a0%")
+    assert "&lt;b&gt;bank" in site.by_token("viewer").get("/").text
+
+
+@pytest.mark.usefixtures("stored")
+def test_without_diagnosed_answers_nothing_is_said_of_diagnoses(site):
+    assert "<h2>Diagnoses</h2>" not in site.by_token("viewer").get("/").text
+    assert site.by_token("viewer").get("/api/v1/overview").json()["diagnoses"] == []
 
 
 @pytest.fixture

@@ -4,10 +4,12 @@ import pytest
 
 from monitor.alert.methods import METHODS
 from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, LABELLED, MEANS, NAMES, RANKED, RATES, Signal, SignalKind
+from monitor.core.diagnosis import Diagnosis
 
 
-def test_there_is_a_rate_for_every_verdict_and_reason():
+def test_there_is_a_rate_for_every_verdict_reason_and_diagnosis():
     assert {"negative", "grounded", "refusal", "self_generated", "not_in_documents", "refusal_wording"} <= set(RATES)
+    assert set(Diagnosis) <= set(RATES)
     assert len(set(RATES)) == len(RATES)
     assert MEANS == ("sdq", "sdrd", "sda", "qrd", "qa")
 
@@ -64,3 +66,10 @@ def test_it_is_read_as_it_is_named():
 def test_a_name_that_is_none_is_refused(text):
     with pytest.raises(ValueError, match=r"."):
         Signal.parse(text)
+
+
+@pytest.mark.parametrize("diagnosis", Diagnosis)
+def test_a_rate_of_a_diagnosis_is_judged_by_every_method_of_rates_and_shows_its_answers(diagnosis):
+    signal = Signal(kind=SignalKind.RATE, name=diagnosis.value)
+    assert signal.is_of_diagnosis
+    assert (signal.is_share, signal.labels, signal.shown_by) == (True, ANSWER_LABELS, diagnosis.value)

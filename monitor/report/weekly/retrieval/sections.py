@@ -97,8 +97,8 @@ def _diagnoses(content: Item, found: Item) -> Section:
 def _lacking(content: Item, found: Item, link: Link) -> Section:
     return Section(
         title="Questions without a document",
-        words="Questions for which no retrieved chunk holds the answer, grouped by meaning: the knowledge base lacks "
-        "it, or the retriever does not find it. q bounds the chance of such a group where questions are missed at "
+        words="Questions that no retrieved chunk answers by their diagnosis, grouped by meaning: the knowledge base lacks "
+        "the answer, or the retriever does not find it. q bounds the chance of such a group where questions are missed at "
         "random; what is asked word for word counts as one question for it.",
         notes=list(_lacking_notes(found)),
         tables=_lacking_tables(content, found, link),

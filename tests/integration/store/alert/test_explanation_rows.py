@@ -16,6 +16,7 @@ from monitor.store.alert import explanations as changed
 from monitor.store.alert.explanations import ExplanationRows, thin_slices
 from monitor.store.tables.interactions import OTHER
 from tests.factories.answers import NOON, PROBABLE, a_batch, an_assessment, at
+from tests.factories.assess.diagnoses import a_diagnosis
 
 WINDOW = Span(start=NOON, end=at(10))
 BASELINE = Span(start=at(-600), end=NOON)
@@ -70,12 +71,23 @@ def test_answers_are_read_only_where_they_are_needed(writer, read):
 
 @pytest.mark.parametrize(
     ("signal", "matching"),
-    [("negative", {"r", "s"}), ("refusal", {"r"}), ("grounded", {"g"}), (Reason.ANSWER_OFF_SUPPORT.value, {"s"})],
+    [
+        ("negative", {"r", "s"}),
+        ("refusal", {"r"}),
+        ("grounded", {"g"}),
+        (Reason.ANSWER_OFF_SUPPORT.value, {"s"}),
+        ("retrieval_missed", {"r"}),
+        ("retrieval_noisy", {"g"}),
+        ("generator_ignored", set()),
+    ],
 )
 def test_a_row_matches_what_is_alerted_on(writer, read, signal, matching):
-    writer.write(a_batch(good("g"), bad("r", verdict=Verdict.REFUSAL), bad("s")))
+    missed, noisy = a_diagnosis("retrieval_missed"), a_diagnosis("retrieval_noisy")
+    writer.write(a_batch(good("g", diagnosis=noisy), bad("r", verdict=Verdict.REFUSAL, diagnosis=missed), bad("s")))
     window, _ = read(signal=signal)
-    assert {row.id for row in window if row.matches} == matching
+    assert {row.id for row in window if row.matches is True} == matching
+    assert {row.id for row in window if row.matches is False} == {"g", "r", "s"} - matching
+    assert {row.id: row.diagnosis for row in window} == {"g": "retrieval_noisy", "r": "retrieval_missed", "s": None}
 
 
 def test_spans_end_before_their_end(writer, read):

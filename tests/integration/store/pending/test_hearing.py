@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import date, timedelta
 from types import SimpleNamespace
 
@@ -13,10 +14,12 @@ from monitor.alert.target import Target
 from monitor.alert.window import Span
 from monitor.app.backtest import on_history
 from monitor.app.pending.hearings import Hearings
+from monitor.assess.chunks.diagnose import diagnose
 from monitor.assess.classify.profile import load_profile
 from monitor.assess.judge.metric import Outcome
 from monitor.assess.judge.sampling import Sample, SamplingPolicy
 from monitor.assess.judge.word import PRIOR, WordWeights
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.errors import Retriable
 from monitor.core.model import Probabilities, Verdict, Work
 from monitor.report.weekly.week import Week
@@ -38,6 +41,7 @@ from tests.factories.answers import (
     a_judgement,
     an_assessment,
 )
+from tests.factories.assess.diagnoses import CHUNKS, a_diagnosis
 from tests.rig.store.audit_trail import Trail
 from tests.rig.store.keys import KEY, QUEUE_KEY
 from tests.rig.store.pending_work import LATER, assessed, claim
@@ -161,6 +165,60 @@ def test_a_verdict_that_is_revised_after_the_word_takes_its_count_back(writer, s
     assert counted(rows) == [(1, 0, 0, 0, 1, 0)]
 
 
+NOTHING_RELEVANT = {"threshold": 0.9, "relevance": 0.75}
+
+
+@pytest.mark.parametrize(
+    ("given", "turned", "over"),
+    [
+        (Diagnosis.HEALTHY, Diagnosis.GENERATOR_INVENTED, {}),
+        (Diagnosis.RETRIEVAL_REDUNDANT, Diagnosis.GENERATOR_IGNORED, {"chunks": (replace(CHUNKS[0], used=False),)}),
+        (Diagnosis.HEALTHY, Diagnosis.RETRIEVAL_MISSED, NOTHING_RELEVANT),
+        (None, None, {}),  # of the release before
+    ],
+)
+def test_the_diagnosis_suits_the_verdict_that_a_word_gives(writer, store, queue, rows, given, turned, over):
+    store(close_one(diagnosis=given and a_diagnosis(given, **over)))
+    before = rows(ROLLUP)
+    finish_judged(writer, judged(claim(queue, Work.JUDGE)), NOON)
+    asked = "SELECT verdict, diagnosis, earlier ->> 'diagnosis' FROM assessment"
+    assert rows(asked) == [("self_generated", turned, given)]
+    assert diagnosed(rows) == ({} if turned is None else {turned: 1})
+    rows(
+        "INSERT INTO pending (kind, app, interaction_id, occurred_at, group_id, queued_at, not_before)"
+        " SELECT 'judge', app, id, occurred_at, 'monitor', occurred_at, occurred_at FROM interaction"
+    )
+    finish_judged(writer, judged(claim(queue, Work.JUDGE), Outcome(score=0.7), model="new"), LATER)
+    assert rows("SELECT verdict FROM assessment") == [("grounded",)]
+    back = given and diagnose(Verdict.GROUNDED, a_diagnosis(given, **over).chunks, a_diagnosis(given, **over).threshold)
+    assert rows("SELECT diagnosis FROM assessment") == [(back,)]
+    assert diagnosed(rows) == ({} if back is None else {back: 1})
+    assert given is not Diagnosis.HEALTHY or rows(ROLLUP) == before
+
+
+def test_a_word_that_leaves_the_verdict_leaves_the_diagnosis(writer, store, queue, rows):
+    clear = Probabilities(grounded=0.9, refusal=0.05, self_generated=0.05)
+    store(close_one(probabilities=clear, diagnosis=a_diagnosis(Diagnosis.RETRIEVAL_NOISY)))
+    finish_judged(writer, judged(claim(queue, Work.JUDGE)), LATER)
+    assert rows("SELECT verdict, diagnosis, revised_at FROM assessment") == [("grounded", "retrieval_noisy", LATER)]
+    assert diagnosed(rows) == {Diagnosis.RETRIEVAL_NOISY: 1}
+
+
+def test_a_diagnosis_without_its_chunks_stays(writer, store, queue, rows):
+    store(close_one(diagnosis=a_diagnosis()))
+    rows("UPDATE assessment SET evidence = evidence - 'retrieval'")
+    finish_judged(writer, judged(claim(queue, Work.JUDGE)), LATER)
+    assert rows("SELECT verdict, diagnosis FROM assessment") == [("self_generated", "healthy")]
+
+
+def diagnosed(rows):
+    """How many answers the rollups count under each diagnosis that any has; the same by the minute and by the hour."""
+    names = ", ".join(f"sum({diagnosis})::integer" for diagnosis in Diagnosis)
+    (by_minute,), (by_hour,) = (rows(f"SELECT {names} FROM {table}") for table in ("verdict_minute", "verdict_hour"))
+    assert by_minute == by_hour
+    return {diagnosis: n for diagnosis, n in zip(Diagnosis, by_minute, strict=True) if n}
+
+
 def test_a_later_judgement_that_says_nothing_takes_the_word_back(writer, store, queue, rows):
     store(close_one())
     (first,) = claim(queue, Work.JUDGE)
@@ -225,7 +283,7 @@ def test_a_rescore_stays_as_it_is(writer, store, queue, rows):
 def test_the_trail_knows_the_revision_and_what_it_follows_from(engine, database):
     AssessmentQueries(engine).save_profile(PROFILE, NOON)
     trail = Trail(engine, database)
-    trail.write(close_one(support=A_STAND_IN), follow_ups=(Work.JUDGE, Work.SIDECAR))
+    trail.write(close_one(support=A_STAND_IN, diagnosis=a_diagnosis()), follow_ups=(Work.JUDGE, Work.SIDECAR))
     trail.turn()
     with trail._worker(Work.JUDGE) as (writer, claims):
         finish_judged(writer, judged(claims), LATER)

@@ -9,6 +9,7 @@ import pytest
 
 from monitor.alert.explain.cause import BadKind, Broken, Cause, KindCount, Told, suspects_of
 from monitor.alert.explain.cause_words import conclusion
+from monitor.alert.explain.conclude import kind_of
 from monitor.alert.explain.explain import explain
 from monitor.alert.explain.finding import Value
 from monitor.assess.embed.hashing import HashEmbedder
@@ -66,8 +67,16 @@ LACKING = {
 }
 
 
+MISSED, IGNORED, MADE_UP = "retrieval_missed", "generator_ignored", "generator_invented"
+
+
 def billing(row):
     return row.topic == "billing"
+
+
+def diagnosed(rows, *, healthy="healthy"):
+    """Those that have no diagnosis of their own get that of a fine or a refused answer."""
+    return [row if row.diagnosis else replace(row, diagnosis=MISSED if row.matches else healthy) for row in rows]
 
 
 def caused(broken, hit=anywhere, *, past=PAST, count=200, embed=EMBED):
@@ -208,3 +217,103 @@ def test_values_from_outside_are_masked_and_end_no_command():
     text = " ".join(explain(rows, PAST, embed=EMBED).conclusion())
     assert mail not in text
     assert "rm " not in text
+
+
+# the part that diagnoses name, where the similarities of documents and questions say otherwise or nothing
+LIKE_BEFORE = {"reasons": ("not_in_documents",)}
+LESS_ALIKE = {"reasons": OFF, "qrd": lambda rng: float(rng.normal(0.3, 0.05))}
+
+
+@pytest.mark.parametrize(
+    ("broken", "part", "says"),
+    [
+        (
+            {**LIKE_BEFORE, "diagnosis": MISSED},
+            Broken.RETRIEVER,
+            "Retriever, topic billing: 100 % of the bad answers lack a relevant chunk (100 % before).",
+        ),
+        (
+            {**LESS_ALIKE, "diagnosis": IGNORED},
+            Broken.GENERATOR,
+            "Generator, topic billing: 100 % of the answers are bad though a relevant chunk was retrieved,",
+        ),
+        (
+            {**LESS_ALIKE, "diagnosis": MADE_UP},
+            Broken.GENERATOR,
+            "Generator, topic billing: 100 % of the answers use a relevant chunk, and say more than the documents",
+        ),
+    ],
+)
+def test_the_diagnoses_name_the_part(broken, part, says):
+    explanation = explain(diagnosed(answers(2, 200, broken=broken, hit=billing)), diagnosed(PAST), embed=EMBED)
+    assert explanation.cause.named is part
+    assert explanation.conclusion()[0].startswith(says)
+
+
+def test_a_conclusion_about_the_generator_reads_like_this():
+    rows = answers(2, 200, broken={**LESS_ALIKE, "diagnosis": IGNORED}, hit=billing)
+    assert explain(diagnosed(rows), diagnosed(PAST), embed=EMBED).conclusion()[0] == (
+        "Generator, topic billing: 100 % of the answers are bad though a relevant chunk was retrieved, which they do"
+        " not use (0 % before); retriever as usual."
+    )
+
+
+def test_a_knowledge_base_that_lacks_something_is_told_by_diagnoses_too():
+    broken = {**LACKING, "qrd": 0.6, "diagnosis": MISSED}
+    rows = answers(2, 200, broken=broken, hit=lambda row: int(row.id[-1]) < 5)
+    explanation = explain(diagnosed(rows), diagnosed(PAST), embed=EMBED)
+    assert explanation.cause.named is Broken.KNOWLEDGE_BASE
+    assert (
+        "on questions unlike earlier ones; 100 % of the bad answers lack a relevant chunk ("
+        in (explanation.conclusion()[0])
+    )
+
+
+@pytest.mark.parametrize("past", [PAST, [*diagnosed(PAST[:9]), *PAST[9:]]], ids=["none before", "nine before"])
+def test_with_too_few_diagnoses_the_similarities_decide(past):
+    """As in the first week after an update."""
+    rows = answers(2, 200, broken={**WRONG, "diagnosis": IGNORED}, hit=billing)
+    explanation = explain(diagnosed(rows), past, embed=EMBED)
+    assert (explanation.cause.missed, explanation.cause.poor) == (Told.OPEN, Told.YES)
+    assert explanation.cause.named is Broken.RETRIEVER
+
+
+def test_two_diagnoses_that_rise_alike_leave_it_to_the_similarities():
+    each = {**INVENTED, "diagnosis": lambda rng: str(rng.choice([MISSED, MADE_UP]))}
+    rows = answers(2, 200, broken=each, hit=billing)
+    explanation = explain(diagnosed(rows), diagnosed(PAST), embed=EMBED)
+    assert (explanation.cause.missed, explanation.cause.named) == (Told.OPEN, Broken.GENERATOR)
+    assert "documents fit the questions as before" in explanation.conclusion()[0]
+
+
+def test_where_bad_answers_have_not_risen_no_diagnosis_names_a_part():
+    noisy = diagnosed(answers(3, 200), healthy="retrieval_noisy")
+    explanation = explain(noisy, diagnosed(PAST), embed=EMBED)
+    assert explanation.cause.suspects == ()
+    assert explanation.conclusion()[0].startswith("No part stands out: ")
+
+
+def test_several_suspects_are_told_with_what_the_diagnoses_say():
+    rows = answers(2, 200, broken={**INVENTED, "diagnosis": MISSED, "question": None}, hit=billing)
+    explanation = explain(diagnosed(rows), diagnosed(PAST), embed=EMBED)
+    assert explanation.cause.suspects == (Broken.RETRIEVER, Broken.KNOWLEDGE_BASE)
+    assert "are bad (4.4 % before); 100 % of the bad answers lack a relevant chunk (" in explanation.conclusion()[0]
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "reasons", "kind"),
+    [
+        (None, OFF, BadKind.OFF_QUESTION),
+        (None, ("not_in_documents",), BadKind.INVENTED),
+        (MISSED, ("not_in_documents",), BadKind.OFF_QUESTION),
+        (MISSED, ("no_documents",), BadKind.NO_DOCUMENTS),
+        (IGNORED, OFF, BadKind.INVENTED),
+        (MADE_UP, OFF, BadKind.INVENTED),
+        ("healthy", OFF, BadKind.OFF_QUESTION),
+        ("of a later release", ("not_in_documents",), BadKind.INVENTED),
+    ],
+)
+def test_the_kind_of_a_bad_answer_is_by_its_diagnosis_if_that_names_a_part(diagnosis, reasons, kind):
+    assert kind_of(a_row(diagnosis=diagnosis, reasons=reasons)) is kind
+    if kind is BadKind.INVENTED:
+        assert kind_of(a_row(diagnosis=diagnosis, reasons=reasons, verdict="refusal")) is BadKind.REFUSED

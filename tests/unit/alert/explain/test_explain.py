@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from monitor.alert.explain.examples import LONGEST, MOST
 from monitor.alert.explain.explain import explain
 from monitor.alert.explain.explanation import Explanation
-from monitor.alert.explain.finding import Cluster, Finding, Kind, Value
+from monitor.alert.explain.finding import Cluster, Diagnoses, DiagnosisCount, Finding, Kind, Value
 from monitor.assess.embed.hashing import HashEmbedder
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.errors import Retriable
 from monitor.core.model import Probabilities
 from tests.unit.alert.explain.rows import BAD, a_row, one_of, traffic
@@ -105,11 +106,66 @@ def test_the_sentence_for_an_empty_window_says_so():
     [
         ("refusal", "75 % refused"),
         ("missing_fact", "75 % where a number, date or name in the answer is in no document"),
+        *((each.value, f"75 % diagnosed as {each.value.replace('_', ' ')}") for each in Diagnosis),
     ],
 )
 def test_the_sentence_names_the_signal(signal, words):
     explanation = replace(an_explanation(findings=(a_finding(),)), signal=signal)
     assert words in explanation.sentences()[0]
+
+
+def diagnoses(answers, before_answers, **counts):
+    """Each count is of now and before."""
+    return Diagnoses(
+        answers=answers,
+        before_answers=before_answers,
+        counts=tuple(DiagnosisCount(diagnosis=name, now=now, before=was) for name, (now, was) in counts.items()),
+    )
+
+
+def test_the_last_sentence_compares_the_diagnoses_that_changed_most():
+    counts = {
+        "generator_invented": (3, 4),
+        "retrieval_missed": (41, 6),
+        "healthy": (40, 70),
+        "retrieval_noisy": (10, 8),
+        "retrieval_redundant": (0, 0),
+        "generator_ignored": (5, 11),
+        "of_a_later_release\x1b": (1, 1),
+    }
+    clusters = (Cluster(words=("refund",), questions=3, share=0.5, before_share=0.25, example="Refund?"),) * 2
+    findings = (a_finding(),) * 5
+    found = an_explanation(findings=findings, clusters=clusters, diagnoses=diagnoses(100, 100, **counts)).sentences()
+    assert len(found) == 5
+    assert found[-1] == (
+        "Diagnoses: retrieval missed 41 % (6.0 % before), generator ignored 5.0 % (11 % before), "
+        "retrieval noisy 10 % (8.0 % before), generator invented 3.0 % (4.0 % before)."
+    )
+    few = {name: counts[name] for name in ("generator_invented", "of_a_later_release\x1b")}
+    (_, last) = an_explanation(diagnoses=diagnoses(100, 100, **few)).sentences()
+    assert last == "Diagnoses: generator invented 3.0 % (4.0 % before), of a later release 1.0 % (1.0 % before)."
+
+
+def test_where_nothing_was_diagnosed_before_only_the_diagnoses_of_now_are_said():
+    (_, last) = an_explanation(diagnoses=diagnoses(40, 9, retrieval_missed=(10, 1), healthy=(30, 8))).sentences()
+    assert last == "Diagnoses: retrieval missed 25 %."
+
+
+@pytest.mark.parametrize(
+    "found", [diagnoses(0, 900, retrieval_missed=(0, 90)), diagnoses(9, 0, retrieval_missed=(9, 0))]
+)
+def test_too_few_diagnoses_say_nothing(found):
+    assert len(an_explanation(diagnoses=found).sentences()) == 1
+
+
+def test_where_all_is_healthy_the_diagnoses_say_nothing():
+    assert len(an_explanation(diagnoses=diagnoses(90, 90, healthy=(90, 90))).sentences()) == 1
+
+
+def test_an_explanation_that_the_release_before_has_stored_has_no_diagnoses():
+    stored = explain(BROKEN, USUAL, embed=EMBED).to_json()
+    del stored["diagnoses"], stored["cause"]["diagnoses"], stored["cause"]["missed"]
+    assert Explanation.from_json(stored) == explain(BROKEN, USUAL, embed=EMBED)
 
 
 VALUES = st.builds(Value, dimension=st.text(max_size=90), value=st.text(max_size=300))
@@ -203,7 +259,9 @@ def test_the_same_answer_is_not_shown_twice():
 
 
 def test_as_json_and_back():
-    explanation = replace(explain(BROKEN, USUAL, embed=EMBED), clusters=explain(BROKEN, [], embed=EMBED).clusters)
+    broken, usual = ([replace(row, diagnosis="healthy") for row in rows] for rows in (BROKEN, USUAL))
+    explanation = replace(explain(broken, usual, embed=EMBED), clusters=explain(broken, [], embed=EMBED).clusters)
+    assert explanation.diagnoses.answers == len(BROKEN)
     assert explanation.findings
     assert explanation.parts
     assert explanation.clusters
@@ -260,6 +318,7 @@ ODD_ROWS = st.lists(
         documents=st.lists(st.sampled_from(["d", "", "e"]), max_size=3).map(tuple),
         question=ODD_TEXT,
         answer=ODD_TEXT,
+        diagnosis=ODD_TEXT | st.sampled_from(Diagnosis),
     ),
     max_size=40,
 )

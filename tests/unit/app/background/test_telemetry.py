@@ -23,6 +23,7 @@ FIGURES = Figures(
     unread={"rag": 4},
     pending={("judge", "waiting"): 3, ("judge", "given_up"): 1},
     answers={(NOON, "shop", "grounded"): 7},
+    diagnoses={(NOON, "shop", "healthy"): 7},
     alerts={("negative-rate", "firing"): 2},
     waiting={"slack": 1},
     given_up={"slack": 5},
@@ -55,7 +56,8 @@ def shown(collector):
 
 def test_every_metric_is_shown_under_its_name_and_labels(ticks):
     samples = shown(StoreCollector(lambda _: FIGURES, clock, clock=ticks))
-    assert {name for name, *_ in samples} | {"monitor_answers_total"} == set(get_args(MetricName))
+    later = {"monitor_answers_total", "monitor_diagnosed_answers_total"}  # the first look counts nothing
+    assert {name for name, *_ in samples} | later == set(get_args(MetricName))
     assert samples["monitor_up",] == 1
     assert samples["monitor_messages_received_total", ("source", "rag")] == 9
     assert samples["monitor_messages_total", ("outcome", "assessed"), ("source", "rag")] == 7
@@ -129,6 +131,20 @@ def test_answers_count_from_the_first_look_and_never_go_down():
         answers.seen(hours)
         totals.append((answers.totals["shop", "grounded"], answers.totals["shop", "refusal"]))
     assert totals == [(0, 0), (3, 0), (5, 2), (5, 2)]
+
+
+def test_diagnosed_answers_are_counted_likewise(ticks):
+    looks = [FIGURES, replace(FIGURES, diagnoses={(NOON, "shop", "healthy"): 9, (NOON, "shop", "retrieval_missed"): 2})]
+    collector = StoreCollector(lambda _: looks.pop(0), clock, clock=ticks)
+    shown(collector)
+    ticks.now += FRESH
+    shown(collector)
+    ticks.now += FRESH / 2
+    samples = {name: value for name, value in shown(collector).items() if name[0] == "monitor_diagnosed_answers_total"}
+    assert {dict(labels)["diagnosis"]: value for (_, *labels), value in samples.items()} == {
+        "healthy": 2,
+        "retrieval_missed": 2,
+    }
 
 
 def test_apps_that_never_come_again_are_left_out():

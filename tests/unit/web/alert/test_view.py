@@ -51,6 +51,7 @@ def test_every_state_has_a_word_and_can_be_told(state):
         ("rate of negative", {"verdict": ["negative"]}),
         ("rate of refusal", {"verdict": ["refusal"]}),
         ("rate of missing_fact", {"reason": ["missing_fact"]}),
+        ("rate of retrieval_missed", {"diagnosis": ["retrieval_missed"]}),
         ("mean of sda", {}),
         ("lag", {}),
         ("unscored_rate", {"unscored": ["any"]}),
