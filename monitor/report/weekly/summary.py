@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from monitor.core.diagnosis import Diagnosis
+from monitor.core.reason_words import diagnosis_name
 from monitor.core.text.plain import percent, plain, plural
 from monitor.report.findings.lacking import FALSE_ALARM
 from monitor.report.weekly.actions import least_wrong
@@ -136,7 +137,7 @@ def _share_of(diagnoses: Item, own: Sequence[Diagnosis]) -> str:
     count = sum(diagnoses["rates"][each.value]["this"]["count"] for each in own)
     changes = [(each, diagnoses["rates"][each.value]["change"]) for each in own]
     clear = [
-        f"{'' if len(own) == 1 else each.value.replace('_', ' ') + ' '}{_VERDICTS[found['verdict']]}: "
+        f"{'' if len(own) == 1 else diagnosis_name(each) + ' '}{_VERDICTS[found['verdict']]}: "
         f"{points(found['difference'])}"
         for each, found in changes
         if found is not None and found["verdict"] != UNCLEAR

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -14,9 +15,10 @@ from monitor.report.weekly.document import sections
 from monitor.report.weekly.facts import Diagnosed, Lacking
 from monitor.report.weekly.html import page
 from monitor.report.weekly.markdown import markdown
-from monitor.report.weekly.retrieval.sections import retrieval_sections
+from monitor.report.weekly.retrieval.sections import listed, retrieval_sections
 from monitor.report.weekly.slack import slack_message
 from monitor.report.weekly.summary import headline
+from monitor.web.interaction.filters import parse_query
 from tests.factories.report.weekly_facts import WEEK, a_group, facts_named, no_facts
 
 MISSED, HEALTHY, INVENTED = Diagnosis.RETRIEVAL_MISSED, Diagnosis.HEALTHY, Diagnosis.GENERATOR_INVENTED
@@ -174,6 +176,11 @@ def test_tables_lead_to_the_answers():
     linked = markdown(found, link, "https://monitor.example")
     assert f"](<{wanted.replace('&amp;', '&')}healthy>)" in linked
     assert "](<" not in markdown(found, no_link)
+    path = listed(found, INVENTED)
+    query = parse_query([(name, value) for name, (value,) in parse_qs(urlsplit(path).query).items()], WEEK.end)
+    assert query.faults == ()
+    assert (query.filters.app, query.filters.diagnoses) == ("support-bot", {INVENTED})
+    assert (query.filters.since, query.filters.until) == (WEEK.start, WEEK.end)
 
 
 def test_what_was_not_read_or_not_grouped_is_said():
