@@ -39,7 +39,7 @@ from monitor.core.text.content_id import content_id
 GivenDocument: TypeAlias = str | Mapping[str, Any] | Document
 _CACHE_BYTES = 2**26  # for vectors of recent texts, and again for vectors of their tokens
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)  # the answer has no time
-_model = Lock()  # the model is loaded once, and one thread at a time may call it
+one_at_a_time = Lock()  # the model is loaded once, and one thread at a time may call it
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def assess_answer(
         if supporting_documents is None
         else tuple([_support(one) for one in supporting_documents]),
     )
-    with _model:
+    with one_at_a_time:
         pipeline = replace(_pipeline(None if profile is None else str(profile)), conversations=_Given(before))
         (assessment,) = pipeline.assess([interaction])
     return AnswerAssessment(
@@ -128,7 +128,7 @@ def assess_answer(
 @cache
 def _pipeline(profile: str | None) -> Pipeline:
     build = "int8" if profile is not None and "int8" in read_profile(profile).embedding_model else "fp32"
-    embedder, encoder = _encoders(build)
+    embedder, encoder = embedded_model(build)
     return Pipeline(
         completer=ExtractiveCompleter(),
         encoder=encoder,
@@ -138,7 +138,8 @@ def _pipeline(profile: str | None) -> Pipeline:
 
 
 @cache
-def _encoders(build: Any) -> tuple[CachedEmbedder, CachedTokenEncoder]:
+def embedded_model(build: Any = "fp32") -> tuple[CachedEmbedder, CachedTokenEncoder]:
+    """The embedded model behind its caches; callers hold `one_at_a_time`."""
     given = os.environ.get("MONITOR_STATE_DIR")
     model = MiniLMEmbedder(cache_dir=(Path(given) if given else state_dir()) / "cache", build=build)
     embedder = CachedEmbedder(model, _CACHE_BYTES)

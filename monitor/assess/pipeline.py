@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from monitor.assess.chunks.examine import USUAL, Retrieved, examine
-from monitor.assess.chunks.relevance import asked
+from monitor.assess.chunks.relevance import read_question
 from monitor.assess.classify.lexicon.examples import EXAMPLES, closeness
 from monitor.assess.classify.profile import Profile
 from monitor.assess.classify.refusal import Reading, Role, read_answer
@@ -120,7 +120,7 @@ class Pipeline:
             sentences=encoded.document_sentences,
         )
         found = examine(
-            asked(it.question, encoded.question, encoded.question_sentences),
+            read_question(it.question, encoded.question, encoded.question_sentences),
             retrieved,
             a.verdict,
             a.evidence.alignment,

@@ -52,7 +52,7 @@ class Relevances(NamedTuple):
     semantic: Floats
 
 
-def asked(text: str, tokens: Tokens, sentences: Vectors) -> Asked:
+def read_question(text: str, tokens: Tokens, sentences: Vectors) -> Asked:
     total = sentences.astype(np.float32).sum(axis=0)
     norm = float(np.linalg.norm(total))
     return Asked(text, tokens, total / norm if norm else total)
