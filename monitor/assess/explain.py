@@ -14,7 +14,6 @@ from typing import Any
 from monitor.assess.classify.profile import Profile, sigmoid
 from monitor.assess.classify.refusal import Role, Sentence, read_answer
 from monitor.assess.explain_chunks import diagnosis_advice, diagnosis_named
-from monitor.core.diagnosis import Diagnosis
 from monitor.core.evidence import AlignedSentence, MissingFact
 from monitor.core.model import Reason, RefusalKind, Verdict
 
