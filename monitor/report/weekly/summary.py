@@ -6,7 +6,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from monitor.core.diagnosis import Diagnosis
+from monitor.core.reason_words import diagnosis_name
 from monitor.core.text.plain import percent, plain, plural
+from monitor.report.findings.lacking import FALSE_ALARM
 from monitor.report.weekly.actions import least_wrong
 from monitor.report.weekly.compare import BETTER, UNCLEAR, WORSE, change_verdict
 from monitor.report.weekly.elements import Item
@@ -118,10 +120,12 @@ def _retrieval(content: Item) -> Iterator[str]:
         generator = _share_of(diagnoses, [each for each in Diagnosis if each.of_generator])
         told = f"Retrieval missed what was asked in {missed} of the diagnosed answers"
         yield f"{told}; the generator failed in {generator}."
-    if lacking is not None and lacking["groups"] and lacking["groups"][0]["question"]:
-        most, groups = lacking["groups"][0], plural(lacking["found"], "group")
-        asked = f"“{plain(most['question'])}” and the like, {plural(most['missed']['count'], 'answer')}"
-        yield f"{groups} of questions without a document; the largest: {asked}."
+    groups = () if lacking is None else lacking["groups"]
+    clear = [group for group in groups if group["q"] is not None and group["q"] <= FALSE_ALARM and group["question"]]
+    if clear:
+        others = f" and {plural(len(clear) - 1, 'other group')} of questions" if len(clear) > 1 else ""
+        asked = f"“{plain(clear[0]['question'])}” and the like ({plural(clear[0]['missed']['count'], 'answer')})"
+        yield f"Without a document: {asked}{others}."
     suspects = content["documents"]["self_generated"]
     if suspects["found"]:
         named = ", ".join(named_document(document) for document in suspects["documents"][:_NAMED])
@@ -133,7 +137,7 @@ def _share_of(diagnoses: Item, own: Sequence[Diagnosis]) -> str:
     count = sum(diagnoses["rates"][each.value]["this"]["count"] for each in own)
     changes = [(each, diagnoses["rates"][each.value]["change"]) for each in own]
     clear = [
-        f"{'' if len(own) == 1 else each.value.replace('_', ' ') + ' '}{_VERDICTS[found['verdict']]}: "
+        f"{'' if len(own) == 1 else diagnosis_name(each) + ' '}{_VERDICTS[found['verdict']]}: "
         f"{points(found['difference'])}"
         for each, found in changes
         if found is not None and found["verdict"] != UNCLEAR

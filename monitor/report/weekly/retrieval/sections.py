@@ -7,19 +7,12 @@ from typing import TypeAlias
 from urllib.parse import urlencode
 
 from monitor.core.diagnosis import Diagnosis
+from monitor.core.reason_words import DIAGNOSIS_WORDS, diagnosis_name
 from monitor.core.text.plain import plain, plural
 from monitor.report.weekly.elements import Columns, Item, Section, Table, table_of
 from monitor.report.weekly.wording import NOTHING, TWO_WEEKS, chance, counted, share, text, thousands
 
 Link: TypeAlias = Callable[[str, str], str | None]  # the page of an answer, by app and id
-_WORDS = {
-    Diagnosis.RETRIEVAL_MISSED: "Retrieval missed: no chunk answers the question",
-    Diagnosis.RETRIEVAL_NOISY: "Retrieval noisy: most of it is off the question",
-    Diagnosis.RETRIEVAL_REDUNDANT: "Retrieval redundant: much of it repeats the rest",
-    Diagnosis.GENERATOR_IGNORED: "Generator ignored a chunk that answers the question",
-    Diagnosis.GENERATOR_INVENTED: "Generator invented more than the documents say",
-    Diagnosis.HEALTHY: "Healthy",
-}
 _GROUPS: Columns = {
     "Like this question": lambda group: plain(group["question"]) if group["question"] else "(erased)",
     "Asked": lambda group: f"{group['missed']['count']:,}",
@@ -75,7 +68,10 @@ def _diagnoses(content: Item, found: Item) -> Section:
     elif found["rates"][Diagnosis.HEALTHY]["change"] is None:
         days = f"{found['days_before']} of the days before and {found['days']} of this week"
         notes.append(f"Not compared with the week before, since only {days} have diagnoses.")
-    rates = [{"name": _WORDS[each], **found["rates"][each.value]} for each in Diagnosis]
+    rates = [
+        {"name": f"{diagnosis_name(each).capitalize()}: {DIAGNOSIS_WORDS[each]}", **found["rates"][each.value]}
+        for each in Diagnosis
+    ]
     return Section(
         title="Retriever or generator",
         words="What the retrieved chunks say of each answer: whether the retriever or the generator is at fault. "
@@ -97,9 +93,9 @@ def _diagnoses(content: Item, found: Item) -> Section:
 def _lacking(content: Item, found: Item, link: Link) -> Section:
     return Section(
         title="Questions without a document",
-        words="Questions for which no retrieved chunk holds the answer, grouped by meaning: the knowledge base lacks "
-        "it, or the retriever does not find it. q bounds the chance of such a group where questions are missed at "
-        "random; what is asked word for word counts as one question for it.",
+        words="Questions that no retrieved chunk answers, by the diagnosis, grouped by meaning: the knowledge base "
+        "lacks the answer, or the retriever does not find it. q bounds the chance of such a group where questions are "
+        "missed at random; what is asked word for word counts as one question for it.",
         notes=list(_lacking_notes(found)),
         tables=_lacking_tables(content, found, link),
     )

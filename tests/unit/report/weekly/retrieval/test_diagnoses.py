@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -14,9 +15,10 @@ from monitor.report.weekly.document import sections
 from monitor.report.weekly.facts import Diagnosed, Lacking
 from monitor.report.weekly.html import page
 from monitor.report.weekly.markdown import markdown
-from monitor.report.weekly.retrieval.sections import retrieval_sections
+from monitor.report.weekly.retrieval.sections import listed, retrieval_sections
 from monitor.report.weekly.slack import slack_message
 from monitor.report.weekly.summary import headline
+from monitor.web.interaction.filters import parse_query
 from tests.factories.report.weekly_facts import WEEK, a_group, facts_named, no_facts
 
 MISSED, HEALTHY, INVENTED = Diagnosis.RETRIEVAL_MISSED, Diagnosis.HEALTHY, Diagnosis.GENERATOR_INVENTED
@@ -117,6 +119,15 @@ def test_questions_that_may_be_chance_an_outage_or_answered_call_for_nothing(ove
     assert found["lacking"]["groups"][0]["question"] == "Can I pay by invoice?"
 
 
+def test_the_head_names_groups_that_are_no_chance():
+    other = replace(LACKING, groups=(a_group("Rare?", q=0.5), GROUP, a_group("Too?")))
+    assert "Without a document: “Can I pay by invoice?” and the like (84 answers) and 1 other group of questions." in (
+        headline(reported(lacking=other))
+    )
+    rare = reported(lacking=replace(LACKING, groups=(a_group("Rare?", q=0.5), a_group("Untested?", q=None))))
+    assert "Without a document" not in " ".join(headline(rare))
+
+
 def test_a_small_share_of_all_answers_calls_for_nothing():
     assert actions(reported(lacking=replace(LACKING, answers=8_500, of=8_500))) == []
 
@@ -147,12 +158,10 @@ def test_page_markdown_slack_and_json_tell_the_same():
         "Retrieval missed what was asked in 12.0 % (clearly worse: +8.0 points) of the diagnosed answers; "
         "the generator failed in 3.0 %."
     ) in head
-    assert (
-        "2 groups of questions without a document; the largest: “Can I pay by invoice?” and the like, 84 answers."
-    ) in head
+    assert "Without a document: “Can I pay by invoice?” and the like (84 answers)." in head
     said = str(slack_message(found).blocks)
     assert "12.0 % (clearly worse: +8.0 points) of the diagnosed answers" in said
-    assert "Can I pay by invoice?” and the like, 84 answers" in said
+    assert "Can I pay by invoice?” and the like (84 answers)" in said
 
 
 def test_tables_lead_to_the_answers():
@@ -167,6 +176,11 @@ def test_tables_lead_to_the_answers():
     linked = markdown(found, link, "https://monitor.example")
     assert f"](<{wanted.replace('&amp;', '&')}healthy>)" in linked
     assert "](<" not in markdown(found, no_link)
+    path = listed(found, INVENTED)
+    query = parse_query([(name, value) for name, (value,) in parse_qs(urlsplit(path).query).items()], WEEK.end)
+    assert query.faults == ()
+    assert (query.filters.app, query.filters.diagnoses) == ("support-bot", {INVENTED})
+    assert (query.filters.since, query.filters.until) == (WEEK.start, WEEK.end)
 
 
 def test_what_was_not_read_or_not_grouped_is_said():
@@ -199,7 +213,7 @@ def test_questions_are_masked_and_an_erased_one_is_no_word():
     gone["lacking"]["groups"][0]["question"] = gone["findings"]["items"][0]["question"] = ""
     assert "8.4 % of the questions are alike, and the documents" in actions(gone)[0].text
     assert "(erased)" in page(gone, no_link)
-    assert "the largest" not in " ".join(headline(gone))
+    assert "Without a document" not in " ".join(headline(gone))
 
 
 def test_something_of_everything_is_in_each_form():
