@@ -14,7 +14,6 @@ from typing import Any
 from monitor.assess.classify.profile import Profile, sigmoid
 from monitor.assess.classify.refusal import Role, Sentence, read_answer
 from monitor.assess.explain_chunks import diagnosis_advice, diagnosis_named
-from monitor.core.diagnosis import Diagnosis
 from monitor.core.evidence import AlignedSentence, MissingFact
 from monitor.core.model import Reason, RefusalKind, Verdict
 
@@ -50,7 +49,6 @@ _ADVICE = {
 # They say more than a diagnosis of the same part.
 _CLOSER_OF_GENERATOR = (Reason.EMPTY_ANSWER, Reason.CONTRADICTS_DOCUMENTS)
 _CLOSER_OF_RETRIEVER = (Reason.NO_DOCUMENTS,)
-_DISAGREEING = "read the chunks first, since the figures disagree on whether they hold the answer"
 NOTHING_TO_DO = "nothing to do"
 _OTHERWISE = "the generator and its prompt: it says more than the documents; if that is true, extend the knowledge base"
 
@@ -194,9 +192,7 @@ def advice(row: Mapping[str, Any]) -> str:
         return usual if diagnosed is None else diagnosed if usual == NOTHING_TO_DO else f"{usual}; {diagnosed}"
     if diagnosis is not None and diagnosed is not None:
         closer = _CLOSER_OF_GENERATOR if diagnosis.of_generator else _CLOSER_OF_RETRIEVER
-        found = next((f"look at {_ADVICE[reason]}" for reason in closer if reason in reasons), diagnosed)
-        held = {True: Diagnosis.GENERATOR_IGNORED, False: Diagnosis.RETRIEVAL_MISSED}.get(row["refusal_correct"])
-        return f"{_DISAGREEING}; then {found}" if verdict is Verdict.REFUSAL and held is diagnosis else found
+        return next((f"look at {_ADVICE[reason]}" for reason in closer if reason in reasons), diagnosed)
     if verdict is Verdict.REFUSAL and not reasons & {Reason.EMPTY_ANSWER, Reason.NO_DOCUMENTS}:
         return f"look at {_REFUSAL_ADVICE[row['refusal_correct']]}"
     return f"look at {next((words for reason, words in _ADVICE.items() if reason in reasons), _OTHERWISE)}"

@@ -21,10 +21,10 @@ MOST_PLACES = 12  # documents named in an order
 
 
 class Standing(StrEnum):
-    """What ChunkRAG's filter would have done with a chunk; `OFF_QUESTION` comes before `REPEATS`."""
+    """What ChunkRAG's filter would have done with a chunk; `NOT_RELEVANT` comes before `REPEATS`."""
 
     KEPT = "kept"
-    OFF_QUESTION = "off_question"
+    NOT_RELEVANT = "not_relevant"
     REPEATS = "repeats"
 
 
@@ -49,7 +49,7 @@ class ReadChunk:
         if self.standing is Standing.REPEATS:
             said = f"repeats chunk {self.repeated}"
         else:
-            said = "kept" if self.standing is Standing.KEPT else "off the question"
+            said = "kept" if self.standing is Standing.KEPT else "not relevant"
         return f"{said}, used" if self.chunk.used else said
 
 
@@ -83,7 +83,7 @@ def read_chunks(row: Mapping[str, Any], found: ChunkDiagnosis) -> list[ReadChunk
 
 def _standing(found: ChunkDiagnosis, chunk: Chunk) -> Standing:
     if not found.relevant(chunk):
-        return Standing.OFF_QUESTION
+        return Standing.NOT_RELEVANT
     return Standing.KEPT if chunk.repeats is None else Standing.REPEATS
 
 
@@ -93,21 +93,20 @@ def worth_reading_first(chunks: Sequence[ReadChunk]) -> list[ReadChunk]:
 
 
 def counted_words(chunks: Sequence[ReadChunk]) -> str:
-    """How many there are of each standing: `2 kept, 9 off the question, 3 repeat others`."""
+    """How many there are of each standing: `2 kept, 9 not relevant, 3 repeat others`."""
     number = Counter(c.standing for c in chunks)
     repeat = "repeats another" if number[Standing.REPEATS] == 1 else "repeat others"
-    words = {Standing.KEPT: "kept", Standing.OFF_QUESTION: "off the question", Standing.REPEATS: repeat}
+    words = {Standing.KEPT: "kept", Standing.NOT_RELEVANT: "not relevant", Standing.REPEATS: repeat}
     return ", ".join(f"{number[standing]:,} {words[standing]}" for standing in Standing if number[standing])
 
 
 def summary_words(chunks: Sequence[ReadChunk]) -> str:
-    """All chunks in one clause: `7 chunks: 2 kept, 5 off the question; the answer uses 1 of them`."""
+    """All chunks in one clause: `7 chunks: 2 kept, 5 not relevant; the answer uses 1 of them`."""
     used = sum(c.chunk.used for c in chunks)
     uses = f"uses {used:,} of them" if used else "uses none of them"
-    if len({c.standing for c in chunks}) == 1 < len(chunks):
-        counted = f", all {counted_words(chunks).partition(' ')[2]}"
-    else:
-        counted = f": {counted_words(chunks)}"
+    counted = f": {counted_words(chunks)}"
+    if all(c.standing is Standing.NOT_RELEVANT for c in chunks):
+        counted = ", none relevant"
     return f"{plural(len(chunks), 'chunk')}{counted}; the answer {uses}"
 
 

@@ -54,7 +54,7 @@ class Cause:
     `looked_at` places (the Bonferroni bound).
 
     `diagnoses` are of that place, and count the bad answers. `missed`: whether bad answers that lack a relevant chunk
-    make up the rise (yes), or those that do not use it or say more (no). `poor`: whether the documents of the bad
+    make up the rise (yes), or those that have one (no). `poor`: whether the documents of the bad
     answers fit their questions less than documents did before, as `missed` says, or where that is open QRD. `fit` is
     the mean place of QRD among the earlier ones of the same topic, in [0, 1], ½ if nothing changed. `qrd` and
     `qrd_before` are medians. `unlike`: whether their questions are unlike the ones asked before. `missing` is the

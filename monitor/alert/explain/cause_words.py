@@ -77,12 +77,8 @@ def _lacking(cause: Cause) -> str:
     """How many bad answers lack a relevant chunk, if they make up the rise."""
     if cause.missed is not Told.YES:
         return ""
-    counts = cause.diagnoses.counts
-    missed = [each for each in counts if each.diagnosis == Diagnosis.RETRIEVAL_MISSED]
-    now = Share(matching=sum(each.now for each in missed), total=sum(each.now for each in counts))
-    before = Share(matching=sum(each.before for each in missed), total=sum(each.before for each in counts))
-    earlier = f"{percent(before.rate)} before" if before.total else "no bad answer before"
-    return f"{percent(now.rate)} of the bad answers lack a relevant chunk ({earlier})"
+    now, before = cause.diagnoses.shares_of_counted(Diagnosis.RETRIEVAL_MISSED)
+    return f"{percent(now.rate)} of the bad answers lack a relevant chunk ({percent(before.rate)} before)"
 
 
 def _of_generator(cause: Cause) -> str:

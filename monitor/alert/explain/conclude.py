@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from monitor.alert.explain.answer import AnswerRow
 from monitor.alert.explain.cause import BadKind, Broken, Cause, KindCount, Told, suspects_of
 from monitor.alert.explain.dimensions import DOCUMENT, Dimension, Rows
 from monitor.alert.explain.familiarity import Familiarity, fit_of
-from monitor.alert.explain.finding import Diagnoses, DiagnosisCount, Value
+from monitor.alert.explain.finding import FEWEST_DIAGNOSED, Diagnoses, DiagnosisCount, Value
 from monitor.alert.explain.keywords import LONGEST_QUESTION
 from monitor.alert.explain.rise import Place, is_bad, place_of_rise
 from monitor.core.diagnosis import Diagnosis
@@ -24,8 +24,10 @@ MISSED = 0.2  # of the answers retrieved a document before, which hardly any doe
 _HARDLY = 0.25  # of its share before
 PART = 0.2  # of the rise: a kind of bad answers with less does not show it
 _CLEAR = 0.001  # chance that a document is retrieved so much less often
-_RISEN = 0.01  # chance that a diagnosis is so much more frequent
-_MOSTLY = 2  # times the other rise: then a rise is of one part, even where the diagnosis of some answers is wrong
+_SHIFTED = 0.01  # chance that so many more bad answers have a diagnosis
+# Of the rise, what lacks a relevant chunk: with nearly all the retriever shows it, with less than half the generator.
+# Between the two it may be either: what takes a relevant chunk for an irrelevant one, diagnoses some answers wrongly.
+_NEARLY_ALL, _HALF = 0.9, 0.5
 _GENERATOR = tuple(each for each in Diagnosis if each.of_generator)
 
 Vectors = NDArray[np.float32]
@@ -62,7 +64,8 @@ def conclude(
     missed = _missed(diagnoses)
     poor = fit.poor if missed is Told.OPEN else missed
     suspects = suspects_of(poor, unlike)
-    kinds = Counter(map(kind_of, shown)), Counter(kind_of(row) for row in earlier if is_bad(row))
+    kind = kind_of if missed is Told.OPEN else kind_by_diagnosis
+    kinds = Counter(map(kind, shown)), Counter(kind(row) for row in earlier if is_bad(row))
     cause = Cause(
         suspects=suspects,
         looked_at=looked_at,
@@ -74,7 +77,7 @@ def conclude(
         before_bad=kinds[1].total(),
         rise=place.rise,
         p=min(place.p * looked_at, 1.0),
-        kinds=tuple(KindCount(kind=kind, now=kinds[0][kind], before=kinds[1][kind]) for kind in BadKind),
+        kinds=tuple(KindCount(kind=each, now=kinds[0][each], before=kinds[1][each]) for each in BadKind),
         diagnoses=diagnoses,
         missed=missed,
         poor=poor,
@@ -85,21 +88,28 @@ def conclude(
         missing=_missing(window, earlier, place.rows) if Broken.RETRIEVER in suspects and not place.new else None,
     )
     risen = _risen(place, *kinds, len(earlier))
-    shown_by = sorted((at for at in bad if kind_of(window[at]) in risen), key=lambda at: window[at].occurred_at)
+    shown_by = sorted((at for at in bad if kind(window[at]) in risen), key=lambda at: window[at].occurred_at)
     # the window begins before the rise does
     return Concluded(cause=cause, shown_by=tuple(shown_by[len(shown_by) // 2 :]))
 
 
 def kind_of(row: AnswerRow) -> BadKind:
-    """The kind of a bad answer: by its diagnosis if that names a part, else by its reasons."""
+    """The kind of a bad answer, by its reasons."""
     if Reason.NO_DOCUMENTS in row.reasons:
         return BadKind.NO_DOCUMENTS
-    if row.diagnosis == Diagnosis.RETRIEVAL_MISSED:
-        return BadKind.OFF_QUESTION
-    off = {Reason.RETRIEVAL_OFF_QUESTION, Reason.SUPPORT_OFF_QUESTION}
-    if row.diagnosis not in _GENERATOR and not off.isdisjoint(row.reasons):
+    if Reason.RETRIEVAL_OFF_QUESTION in row.reasons or Reason.SUPPORT_OFF_QUESTION in row.reasons:
         return BadKind.OFF_QUESTION
     return BadKind.REFUSED if row.verdict == Verdict.REFUSAL else BadKind.INVENTED
+
+
+def kind_by_diagnosis(row: AnswerRow) -> BadKind:
+    """The kind of a bad answer: by its diagnosis if that names a part, else by its reasons."""
+    by_reasons = kind_of(row)
+    if by_reasons is BadKind.NO_DOCUMENTS:
+        return by_reasons
+    if row.diagnosis == Diagnosis.RETRIEVAL_MISSED:
+        return BadKind.OFF_QUESTION
+    return kind_of(replace(row, reasons=())) if row.diagnosis in _GENERATOR else by_reasons
 
 
 def diagnoses_of(
@@ -113,17 +123,21 @@ def diagnoses_of(
 
 
 def _missed(bad: Diagnoses) -> Told:
-    """Whether bad answers without a relevant chunk make up the rise; no: those that the generator is to blame for."""
-    if not bad.comparable:
+    """Whether bad answers without a relevant chunk make up the rise; no: those with one.
+
+    They have to be a clearly larger part of the bad answers than before, or a smaller one: which part of them lacks a
+    relevant chunk when nothing is broken differs from bot to bot.
+    """
+    now, before = bad.shares_of_counted(Diagnosis.RETRIEVAL_MISSED)
+    if min(now.total, before.total) < FEWEST_DIAGNOSED:
         return Told.OPEN
-    rises = [
-        now.rate - before.rate if greater(now, before) <= _RISEN else 0.0
-        for now, before in (bad.shares(Diagnosis.RETRIEVAL_MISSED), bad.shares(*_GENERATOR))
-    ]
-    least, most = sorted(rises)
-    if not most or most < _MOSTLY * least:
-        return Told.OPEN
-    return Told.YES if rises[0] == most else Told.NO
+    expected = bad.answers / bad.before_answers
+    part = (now.matching - expected * before.matching) / max(now.total - expected * before.total, 1.0)
+    if greater(now, before) <= _SHIFTED and part >= _NEARLY_ALL:
+        return Told.YES
+    others = Share(matching=now.total - now.matching, total=now.total)
+    others_before = Share(matching=before.total - before.matching, total=before.total)
+    return Told.NO if greater(others, others_before) <= _SHIFTED and part <= _HALF else Told.OPEN
 
 
 def _risen(place: Place, now: Counter[BadKind], before: Counter[BadKind], answers_before: int) -> set[BadKind]:

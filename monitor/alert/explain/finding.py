@@ -48,6 +48,14 @@ class Diagnoses:
             Share(matching=sum(each.before for each in counted), total=self.before_answers),
         )
 
+    def shares_of_counted(self, diagnosis: str) -> tuple[Share, Share]:
+        """The share of those that are counted which have the diagnosis, now and before."""
+        (now, before) = self.shares(diagnosis)
+        return (
+            Share(matching=now.matching, total=sum(each.now for each in self.counts)),
+            Share(matching=before.matching, total=sum(each.before for each in self.counts)),
+        )
+
     @property
     def comparable(self) -> bool:
         """Whether there are enough answers on both sides."""

@@ -47,9 +47,11 @@ def examine(
 ) -> ChunkDiagnosis:
     """The diagnosis of an answer with this verdict.
 
-    `alignment` names the passages that the answer's sentences rest on; `correct` says of a refusal whether it was
-    right, None if that is unknown; `usual` is the spread of the relevances of the app's chunks.
+    `alignment` names the passages that the answer's sentences rest on: those of a refusal rest on none. `correct` says
+    of a refusal whether it was right, None if that is unknown; `usual` is the spread of the relevances of the app's
+    chunks.
     """
+    carried = () if verdict is Verdict.REFUSAL else [pair for pair in alignment if pair.score >= USED]
     cut, examined = most_promising(cut_documents(retrieved.texts, retrieved.sentences), question.text)
     if not cut:
         threshold = dynamic_threshold((), usual, LIMITS)
@@ -71,7 +73,7 @@ def examine(
             bm25=bm25,
             semantic=semantic,
             rank=ranks[at],
-            used=_is_used(c, alignment),
+            used=_is_used(c, carried),
             repeats=repeats,
         )
         for at, (c, relevance, bm25, semantic, repeats) in enumerate(
@@ -85,17 +87,16 @@ def examine(
         threshold=threshold,
         relevance=chunks[best].relevance,
         tau=kendall_tau(order, cut),
-        used_rank=min((pair.document + 1 for pair in alignment if pair.score >= USED), default=None),
+        used_rank=min((pair.document + 1 for pair in carried), default=None),
         lost_in_the_middle=not chunks[best].used and _in_the_middle(chunks, best),
         examined=examined,
         by=by,
     )
 
 
-def _is_used(chunk: Cut, alignment: Sequence[AlignedSentence]) -> bool:
+def _is_used(chunk: Cut, carried: Sequence[AlignedSentence]) -> bool:
     return any(
-        pair.score >= USED and pair.document == chunk.document and pair.start < chunk.end and chunk.start < pair.end
-        for pair in alignment
+        pair.document == chunk.document and pair.start < chunk.end and chunk.start < pair.end for pair in carried
     )
 
 

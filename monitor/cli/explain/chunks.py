@@ -30,7 +30,7 @@ _BAR = 6  # characters
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _LONGEST_ID = 12
 _LONGEST_TEXT = 120
-_COLOURS = {Standing.KEPT: "green", Standing.OFF_QUESTION: "dim", Standing.REPEATS: "yellow"}
+_COLOURS = {Standing.KEPT: "green", Standing.NOT_RELEVANT: "dim", Standing.REPEATS: "yellow"}
 
 
 def diagnosis_line(row: Mapping[str, Any]) -> str | None:
@@ -129,7 +129,7 @@ def _document(c: ReadChunk) -> Text:
 def _text(c: ReadChunk) -> Text:
     if c.text is None:
         return Text("no longer stored", style="dim", no_wrap=True, overflow="ellipsis")
-    style = "dim" if c.standing is Standing.OFF_QUESTION else "cyan"
+    style = "dim" if c.standing is Standing.NOT_RELEVANT else "cyan"
     return Text(_line(c.text[:_LONGEST_TEXT]), style=style, no_wrap=True, overflow="ellipsis")
 
 

@@ -77,11 +77,10 @@ def test_a_later_turn_another_app_and_another_conversation_are_not(replayed):
     assert replayed(event(2, "And for seniors?"))["q-2"]["standalone_question"] is None
 
 
-def test_a_rescore_reads_it_with_its_turns_too(replayed, run, tmp_path, monkeypatch):
+def test_a_rescore_reads_it_with_its_turns_too(replayed, run, tmp_path):
     replayed(event(1, SAID), event(2, "And for seniors?"))
     shipped = (resources.files("monitor.assess.classify.profiles") / "hash.toml").read_text(encoding="utf-8")
     (tmp_path / "other.toml").write_text(shipped.replace('name = "hash"', 'name = "other"'))
-    monkeypatch.setenv("MONITOR_PROFILE", str(tmp_path / "other.toml"))
-    run("rescore", "--from", "2026-05-04", "--to", "2026-05-05", "--yes")
+    run("rescore", "--profile", tmp_path / "other.toml", "--from", "2026-05-04", "--to", "2026-05-05", "--yes")
     rows = json.loads(run("explain", "support-bot/q-2", "--json"))
     assert {row["profile_name"]: row["read_as"]["text"] for row in rows} == {"hash": READ_AS, "other": READ_AS}

@@ -72,8 +72,8 @@ def test_the_diagnosis_stands_above_the_documents_and_the_documents_are_cut_into
     writer.write(a_batch(an_assessment(id=ID, app=APP, diagnosis=found, retrieved_documents=documents)))
     page = site.by_token("viewer").get(PATH).text
     assert '<a class="badge bad" href="#retrieved">generator invented</a>' in page
-    assert "<strong>Generator invented</strong>: the answer uses a relevant chunk, and says more than" in page
-    assert "3 chunks: 1 kept, 1 off the question, 1 repeats another; the answer uses 1 of them." in page
+    assert "<strong>Generator invented</strong>: the answer rests on what was retrieved, and says more" in page
+    assert "3 chunks: 1 kept, 1 not relevant, 1 repeats another; the answer uses 1 of them." in page
     assert "The retriever&#39;s order of the 2 documents is the one by relevance." in page
     assert re.findall(r'<li class="chunk ?(\w*)" id="c-(\d)">', page) == [("good", "1"), ("", "2"), ("warn", "3")]
     assert '<a href="#c-1">chunk 1</a>' in page
@@ -93,7 +93,7 @@ def test_after_an_erasure_the_diagnosis_is_left_without_chunks(site, writer, row
     writer.write(a_batch(an_assessment(id=ID, app=APP, diagnosis=a_diagnosis("retrieval_missed"))))
     rows("UPDATE assessment SET evidence = '{}' RETURNING 1")
     page = site.by_token("viewer").get(PATH).text
-    assert "<strong>Retrieval missed</strong>: no retrieved chunk answers the question." in page
+    assert "<strong>Retrieval missed</strong>: what was retrieved does not answer the question." in page
     assert 'class="chunk' not in page
 
 

@@ -30,8 +30,8 @@ def read(found=DIAGNOSED, **changed):
 def test_each_chunk_has_its_words_and_its_text():
     chunks = read()
     assert [c.words for c in chunks] == [
-        "off the question",
-        "off the question",
+        "not relevant",
+        "not relevant",
         "kept, used",
         "kept",
         "repeats chunk 3",
@@ -43,7 +43,7 @@ def test_each_chunk_has_its_words_and_its_text():
 def test_a_chunk_that_is_both_off_the_question_and_a_repetition_is_off_the_question():
     chunk = replace(DIAGNOSED.chunks[1], repeats=Repeated(chunk=0, cosine=0.95, tfidf=0.9))
     (found,) = read(replace(DIAGNOSED, chunks=(chunk,)))
-    assert (found.standing, found.words) == (Standing.OFF_QUESTION, "off the question")
+    assert (found.standing, found.words) == (Standing.NOT_RELEVANT, "not relevant")
 
 
 @pytest.mark.parametrize(
@@ -72,13 +72,11 @@ def test_kept_chunks_come_first_and_then_those_that_are_used():
 
 def test_chunks_are_counted_in_words():
     chunks = read()
-    assert counted_words(chunks) == "2 kept, 2 off the question, 1 repeats another"
-    assert counted_words([*chunks[:1], chunks[4], chunks[4]]) == "1 off the question, 2 repeat others"
-    assert summary_words(chunks) == (
-        "5 chunks: 2 kept, 2 off the question, 1 repeats another; the answer uses 1 of them"
-    )
-    assert summary_words(chunks[:2]) == "2 chunks, all off the question; the answer uses none of them"
-    assert summary_words(chunks[:1]) == "1 chunk: 1 off the question; the answer uses none of them"
+    assert counted_words(chunks) == "2 kept, 2 not relevant, 1 repeats another"
+    assert counted_words([*chunks[:1], chunks[4], chunks[4]]) == "1 not relevant, 2 repeat others"
+    assert summary_words(chunks) == ("5 chunks: 2 kept, 2 not relevant, 1 repeats another; the answer uses 1 of them")
+    assert summary_words(chunks[:2]) == "2 chunks, none relevant; the answer uses none of them"
+    assert summary_words(chunks[:1]) == "1 chunk, none relevant; the answer uses none of them"
 
 
 def test_the_better_order_is_that_of_the_best_chunks():

@@ -62,8 +62,8 @@ def test_the_json_has_the_diagnosis_with_the_text_of_each_chunk():
     assert retrieval["diagnosis"] == "generator_invented"
     assert retrieval["order"] == [2, 3, 1]
     assert [(c["number"], c["standing"], c["repeats"]) for c in retrieval["chunks"]] == [
-        (1, "off_question", None),
-        (2, "off_question", None),
+        (1, "not_relevant", None),
+        (2, "not_relevant", None),
         (3, "kept", None),
         (4, "kept", None),
         (5, "repeats", 3),

@@ -37,7 +37,7 @@ COLOURS: Mapping[Diagnosis, str] = {
     Diagnosis.GENERATOR_INVENTED: "bad",
     Diagnosis.HEALTHY: "good",
 }
-_COLOURS = {Standing.KEPT: "good", Standing.OFF_QUESTION: "", Standing.REPEATS: "warn"}
+_COLOURS = {Standing.KEPT: "good", Standing.NOT_RELEVANT: "", Standing.REPEATS: "warn"}
 FOLDED = 3  # more chunks than these in a row that were not kept are folded
 MOST_OPEN = 20  # chunks of a document that are not folded
 MOST_RANKED = 40  # chunks with their figures

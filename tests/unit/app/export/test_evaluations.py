@@ -77,7 +77,7 @@ def test_the_diagnosis_is_a_label_and_the_relevance_of_the_best_chunk_a_number()
     diagnosed = {**its.assessment, "diagnosis": "retrieval_missed", "retrieval": retrieval}
     label, number = evaluations(replace(its, assessment=diagnosed), ("diagnosis",))
     assert (label.name, label.value, label.label) == ("monitor.diagnosis", None, "retrieval_missed")
-    assert label.explanation == "no retrieved chunk answers the question"
+    assert label.explanation == "what was retrieved does not answer the question"
     assert (number.name, number.value, number.label) == ("monitor.relevance", 0.25, None)
     assert number.explanation == "from embedding and BM25"
     erased = {**diagnosed, "retrieval": None}

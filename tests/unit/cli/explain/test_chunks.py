@@ -32,13 +32,13 @@ def with_many(number):
 
 def test_the_kept_chunks_come_first_with_their_places_and_what_became_of_them():
     assert table(diagnosed_row(), width=120) == [
-        "the retrieved documents in 5 chunks: 2 kept, 2 off the question, 1 repeats another; the answer uses 1 of them",
+        "the retrieved documents in 5 chunks: 2 kept, 2 not relevant, 1 repeats another; the answer uses 1 of them",
         "chunk place rank relevance document text",
         f"3 2 1 █████▍ 0.90 kept, used d1 {TEXTS[1][:48]}",
         "4 2 3 ███▋ 0.60 kept d1 It is paid at the gate.",
         f"5 3 2 ████▊ 0.80 repeats chunk 3 d2 {TEXTS[2]}",
-        "1 1 4 █▎ 0.20 off the question d0 Dogs may not come in.",
-        "2 1 5 ▋ 0.10 off the question d0 Cats may.",
+        "1 1 4 █▎ 0.20 not relevant d0 Dogs may not come in.",
+        "2 1 5 ▋ 0.10 not relevant d0 Cats may.",
         "place: of its document, by the retriever; rank: of the chunk, by relevance; relevant from 0.50",
         "the retriever's order of the documents: 1 2 3; by relevance: 2 3 1; τ = −0.33",
         "the first document that the answer uses came at place 2",
@@ -47,8 +47,8 @@ def test_the_kept_chunks_come_first_with_their_places_and_what_became_of_them():
 
 def test_what_is_not_shown_is_counted():
     lines = table(diagnosed_row(with_many(15)))
-    assert sum("off the question d0" in line for line in lines) == SHOWN - 3
-    assert "and 12 more: 12 off the question" in lines
+    assert sum("not relevant d0" in line for line in lines) == SHOWN - 3
+    assert "and 12 more: 12 not relevant" in lines
 
 
 @pytest.mark.parametrize("width", [80, 60, 40])

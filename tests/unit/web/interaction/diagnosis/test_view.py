@@ -84,11 +84,11 @@ def test_many_chunks_in_a_row_that_were_not_kept_are_folded():
     text = words(40)
     document = cut(text, 5, {10, 30}).documents[0]
     assert [(len(block.chunks), block.summary) for block in document.blocks] == [
-        (10, "Chunks 1 to 10: 10 off the question"),
+        (10, "Chunks 1 to 10: 10 not relevant"),
         (1, ""),
-        (19, "Chunks 12 to 30: 19 off the question"),
+        (19, "Chunks 12 to 30: 19 not relevant"),
         (1, ""),
-        (9, "Chunks 32 to 40: 9 off the question"),
+        (9, "Chunks 32 to 40: 9 not relevant"),
     ]
     assert whole(document) == text
 
@@ -154,4 +154,4 @@ def test_a_row_of_an_earlier_release_has_no_diagnosis_and_an_erased_one_no_chunk
 def test_the_run_that_is_folded_is_longer_than_the_limit():
     text = words(FOLDED + 1)
     assert cut(text[: 5 * FOLDED], 5, set()).documents[0].blocks[0].summary == ""
-    assert cut(text, 5, set()).documents[0].blocks[0].summary == "Chunks 1 to 4: 4 off the question"
+    assert cut(text, 5, set()).documents[0].blocks[0].summary == "Chunks 1 to 4: 4 not relevant"
