@@ -10,6 +10,7 @@ The map. Imports go down this list, never up; docs/develop/architecture.md walks
     review     labels by people; evaluation and calibration with them
     simulate   the made-up support bot, a Kafka broker for demos and tests, fakes
     alert      rules, methods, the life of an alert, notifications, receivers
+    chunks     what of the retrieved documents is worth keeping, as a library for chatbots
     ingest     bytes to interactions: Kafka, files, dialects
     assess     interaction to assessment: `pipeline.py` shows the flow on one screen
     audit      the audit trail: canonical form, Merkle tree, signed notes, verifier

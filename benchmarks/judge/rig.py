@@ -144,7 +144,7 @@ def cleared(application: Application) -> None:
 def queue(application: Application, made_cases: Sequence[JudgedCase]) -> None:
     """Stores the interactions and queues the work that the settings ask for, without calling the server."""
     offline = CachedEmbedder(HashEmbedder(), 2**20)
-    pipeline = replace(application.assessing.pipeline_with(None), encoder=HashEmbedder(), embedder=offline)
+    pipeline = replace(application.assessing.pipeline, encoder=HashEmbedder(), embedder=offline)
     assessments = pipeline.assess([it.interaction() for it in made_cases])
     application.store.write(Batch(assessments=tuple(assessments), dead_letters=(), received=len(made_cases)))
 

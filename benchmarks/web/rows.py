@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import psycopg
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason
 from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS
 
@@ -63,7 +64,7 @@ _INTERACTION = f"""
 _ASSESSMENT = """
     INSERT INTO {table} (app, id, profile_hash, occurred_at, profile_name, embedding_model, verdict, rule_verdict,
         reasons, refusal_kind, refusal_correct, p_grounded, p_refusal, p_self_generated, uncalibrated,
-        sdq, sdrd, sda, qrd, qa, features, support)
+        sdq, sdrd, sda, qrd, qa, features, support, diagnosis)
     SELECT {app}, 'q-' || number, '0123456789abcdef', occurred_at, 'minilm', 'all-MiniLM-L6-v2', {verdict}, {verdict},
         CASE {verdict} WHEN 'grounded' THEN '{{}}'::text[] WHEN 'refusal' THEN '{{refusal_wording}}'
             ELSE CASE k % 5 WHEN 0 THEN '{{missing_fact,not_in_documents}}' WHEN 1 THEN '{{contradicts_documents}}'
@@ -72,7 +73,7 @@ _ASSESSMENT = """
         CASE {verdict} WHEN 'refusal' THEN k % 3 <> 0 END,
         1 - r * 0.9, r * 0.2, r * 0.7, true, 0.2 + 0.7 * r, 0.9 - 0.3 * r, 0.8 - 0.5 * r, 0.3 + r / 2, 0.1 + r / 2,
         '{{"joined": {{}}, "maximum": {{}}, "undefined": {{}}}}',
-        '{{"origin": "extractive", "documents": []}}'
+        '{{"origin": "extractive", "documents": []}}', {diagnosis}
     FROM {month}_made
 """
 # shares of apps 50, 20, 20, 10 %; refusals 4 %, self-generated 3 %
@@ -84,6 +85,12 @@ _NAMES = {
     "topic": "(ARRAY['billing','login','delivery','returns','backup','other things'])[1 + h / 10 % 6]",
     "verdict": "CASE WHEN r < 0.93 THEN 'grounded' WHEN r < 0.97 THEN 'refusal' ELSE 'self_generated' END",
 }
+# one in 20 of the grounded answers is noisy, one in 5,000 redundant
+_NAMES["diagnosis"] = (
+    "CASE WHEN r >= 0.97 THEN CASE WHEN k % 2 = 0 THEN 'retrieval_missed' ELSE 'generator_invented' END "
+    "WHEN r >= 0.93 THEN CASE WHEN k % 3 = 0 THEN 'generator_ignored' ELSE 'retrieval_missed' END "
+    "WHEN k % 20 = 0 THEN 'retrieval_noisy' WHEN k % 5000 = 1 THEN 'retrieval_redundant' ELSE 'healthy' END"
+)
 _COUNTED = {
     "refusal_wording": "count(*) FILTER (WHERE verdict = 'refusal')",
     "missing_fact": "count(*) FILTER (WHERE verdict = 'self_generated' AND k % 5 = 0)",
@@ -93,23 +100,29 @@ _COUNTED = {
 _ZEROS = ", ".join(f"{metric}_count, {metric}_sum" for metric in METRICS)
 _EMPTY = "'{{" + ",".join("0" * HISTOGRAM_BINS) + "}}'"
 _REASONS = [reason.value for reason in Reason]
+_DIAGNOSES = [diagnosis.value for diagnosis in Diagnosis]
+_COUNTED |= {name: f"count(*) FILTER (WHERE diagnosis = '{name}')" for name in _DIAGNOSES}
 _BINS = ", ".join(f"CASE WHEN minute >= '{{newest}}' THEN {_EMPTY} ELSE '{{{{}}}}' END::bigint[]" for _ in METRICS)
 # The counts alone: no page reads the metrics' sums. A row of 4 kB is mostly histograms, which only the last days have.
 _MINUTES = f"""
     INSERT INTO verdict_minute (minute, app, environment, model, topic, total, grounded, refusal, self_generated,
-        {", ".join(_REASONS)}, {_ZEROS}, {", ".join(f"{metric}_bins" for metric in METRICS)})
+        {", ".join(_REASONS + _DIAGNOSES)}, {_ZEROS}, {", ".join(f"{metric}_bins" for metric in METRICS)})
     SELECT minute, {{app}}, {{environment}}, {{model}}, {{topic}}, count(*),
         count(*) FILTER (WHERE verdict = 'grounded'), count(*) FILTER (WHERE verdict = 'refusal'),
         count(*) FILTER (WHERE verdict = 'self_generated'),
-        {", ".join(_COUNTED.get(reason, "0") for reason in _REASONS)}, {", ".join("0, 0" for _ in METRICS)}, {_BINS}
-    FROM (SELECT *, {{verdict}} AS verdict, date_trunc('minute', occurred_at) AS minute FROM {{month}}_made) made
+        {", ".join(_COUNTED.get(name, "0") for name in _REASONS + _DIAGNOSES)},
+        {", ".join("0, 0" for _ in METRICS)}, {_BINS}
+    FROM (
+        SELECT *, {{verdict}} AS verdict, {{diagnosis}} AS diagnosis, date_trunc('minute', occurred_at) AS minute
+        FROM {{month}}_made
+    ) made
     GROUP BY 1, 2, 3, 4, 5
 """
 _HOURS = f"""
     INSERT INTO verdict_hour (hour, app, environment, model, topic, total, grounded, refusal, self_generated,
-        {", ".join(_REASONS)}, {_ZEROS}, {", ".join(f"{metric}_squares" for metric in METRICS)})
+        {", ".join(_REASONS + _DIAGNOSES)}, {_ZEROS}, {", ".join(f"{metric}_squares" for metric in METRICS)})
     SELECT date_trunc('hour', minute), app, environment, model, topic, sum(total), sum(grounded), sum(refusal),
-        sum(self_generated), {", ".join(f"sum({reason})" for reason in _REASONS)},
+        sum(self_generated), {", ".join(f"sum({name})" for name in _REASONS + _DIAGNOSES)},
         {", ".join("0, 0" for _ in METRICS)}, {", ".join("0" for _ in METRICS)}
     FROM verdict_minute WHERE minute >= date_trunc('minute', timestamptz '{{start}}') AND minute < '{{end}}'
     GROUP BY 1, 2, 3, 4, 5

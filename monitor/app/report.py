@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
 
 from monitor.alert.receivers.slack.report import SlackReports, reports_from_settings
 from monitor.app.background.timers import Timers
@@ -161,9 +164,13 @@ def reporting(application: Application) -> Reporting:
     Raises:
         WrongSettings: Slack's settings are wrong.
     """
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        return application.assessing.embedder.embed(texts)  # loaded when it is first needed
+
     return Reporting(
         settings=application.settings.report,
-        weekly=WeeklyFacts(application.engine),
+        weekly=WeeklyFacts(application.engine, embed),
         reports=Reports(application.engine),
         slack=reports_from_settings(application.settings),
         link=application.alerting.answer_link,

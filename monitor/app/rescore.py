@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from monitor.app.pending.hearings import Hearings
 from monitor.app.wiring.application import Application
+from monitor.app.wiring.conversation import UNHURRIED
 from monitor.app.wiring.models import sampling
 from monitor.assess.complete.stored import StoredSupport
 from monitor.core.retry import Retry
@@ -119,7 +120,8 @@ def use(
 def _assess(application: Application, found: Sequence[tuple[Interaction, Support]]) -> list[Assessment]:
     supports = StoredSupport(supports={(it.app, it.id): support for it, support in found})
     assessing = application.assessing
-    return assessing.references.rank(assessing.pipeline_of(supports).assess([it for it, _ in found]))
+    pipeline = assessing.pipeline_of(supports, assessing.conversations(UNHURRIED))
+    return assessing.references.rank(pipeline.assess([it for it, _ in found]))
 
 
 def _batches(

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias
 
+from typing_extensions import override
+
 from monitor.assess.classify.profile import load_profile, read_profile
 from monitor.assess.complete.extractive import ExtractiveCompleter
+from monitor.assess.conversation.turn import LONGEST_QUESTION, MOST_TURNS, Turn
 from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
 from monitor.assess.embed.minilm import MiniLMEmbedder
 from monitor.assess.pipeline import Pipeline
+from monitor.assess.ports import Conversations
 from monitor.core.assessment_json import assessment_json, storable
 from monitor.core.evidence import AlignedSentence
 from monitor.core.model import (
@@ -35,7 +39,22 @@ from monitor.core.text.content_id import content_id
 GivenDocument: TypeAlias = str | Mapping[str, Any] | Document
 _CACHE_BYTES = 2**26  # for vectors of recent texts, and again for vectors of their tokens
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)  # the answer has no time
-_model = Lock()  # the model is loaded once, and one thread at a time may call it
+one_at_a_time = Lock()  # the model is loaded once, and one thread at a time may call it
+
+
+@dataclass(frozen=True, slots=True)
+class _Given(Conversations):
+    """The questions before the answer, as turns with numbers from 1."""
+
+    questions: Sequence[str]
+
+    @override
+    def before(self, interactions: Sequence[Interaction], leaning: Collection[int]) -> Mapping[int, Sequence[Turn]]:
+        turns = [
+            Turn(id=str(number), question=question[:LONGEST_QUESTION], occurred_at=_EPOCH, turn=number)
+            for number, question in enumerate(self.questions, 1)
+        ]
+        return dict.fromkeys(leaning, turns[-MOST_TURNS:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,23 +83,27 @@ def assess_answer(
     retrieved_documents: Iterable[GivenDocument],
     answer: str,
     supporting_documents: Iterable[str | Mapping[str, Any] | SupportingDocument] | None = None,
+    conversation: Iterable[str] = (),
     profile: str | Path | None = None,
 ) -> AnswerAssessment:
     """Assesses one answer with the embedded model, as the service does under its default settings.
 
     A document is its text, or a mapping with `text` and perhaps `id`. `supporting_documents` are what the generator
-    says it used; None leaves it to the monitor to find them. `profile` is the name of a shipped profile or the path of
-    a file, made for the embedded model; default: the one that ships. The first call loads the model, which takes a
-    second or two. Any thread may call.
+    says it used; None leaves it to the monitor to find them. `conversation` are the questions that were asked before,
+    the first one first: a question that leans on them is completed from them, and `assessment.standalone` says how.
+    `profile` is the name of a shipped profile or the path of a file, made for the embedded model; default: the one that
+    ships. The first call loads the model, which takes a second or two. Any thread may call.
 
     Raises:
         WrongSettings: the profile cannot be used, or MONITOR_STATE_DIR, which holds the model's graph, not written.
         KeyError: a mapping has no `text`.
     """
+    before = [storable(said) for said in conversation]
     interaction = Interaction(
         id="answer",
         app="default",
         occurred_at=_EPOCH,
+        conversation_id="conversation" if before else None,
         question=storable(question),
         answer=storable(answer),
         retrieved_documents=tuple([_document(one) for one in retrieved_documents]),
@@ -88,8 +111,9 @@ def assess_answer(
         if supporting_documents is None
         else tuple([_support(one) for one in supporting_documents]),
     )
-    with _model:
-        (assessment,) = _pipeline(None if profile is None else str(profile)).assess([interaction])
+    with one_at_a_time:
+        pipeline = replace(_pipeline(None if profile is None else str(profile)), conversations=_Given(before))
+        (assessment,) = pipeline.assess([interaction])
     return AnswerAssessment(
         verdict=assessment.verdict,
         probabilities=assessment.probabilities,
@@ -104,7 +128,7 @@ def assess_answer(
 @cache
 def _pipeline(profile: str | None) -> Pipeline:
     build = "int8" if profile is not None and "int8" in read_profile(profile).embedding_model else "fp32"
-    embedder, encoder = _encoders(build)
+    embedder, encoder = embedded_model(build)
     return Pipeline(
         completer=ExtractiveCompleter(),
         encoder=encoder,
@@ -114,7 +138,8 @@ def _pipeline(profile: str | None) -> Pipeline:
 
 
 @cache
-def _encoders(build: Any) -> tuple[CachedEmbedder, CachedTokenEncoder]:
+def embedded_model(build: Any = "fp32") -> tuple[CachedEmbedder, CachedTokenEncoder]:
+    """The embedded model behind its caches; callers hold `one_at_a_time`."""
     given = os.environ.get("MONITOR_STATE_DIR")
     model = MiniLMEmbedder(cache_dir=(Path(given) if given else state_dir()) / "cache", build=build)
     embedder = CachedEmbedder(model, _CACHE_BYTES)

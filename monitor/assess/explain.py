@@ -6,17 +6,16 @@ sentences are read, but not compared with the documents.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from monitor.assess.classify.profile import Profile, sigmoid
 from monitor.assess.classify.refusal import Role, Sentence, read_answer
-from monitor.assess.score.features import FEATURES
+from monitor.assess.explain_chunks import diagnosis_advice, diagnosis_named
 from monitor.core.evidence import AlignedSentence, MissingFact
 from monitor.core.model import Reason, RefusalKind, Verdict
-from monitor.core.reason_words import REASON_WORDS
 
 # Measured on the 1,522 single-sentence answers of dev/attribution and dev/dialogue, both sets and both labels weighing
 # alike, with the tokens of MiniLM: 11 % of the answers at CARRIED or above are unsupported, 87 % of those below PARTLY
@@ -47,6 +46,10 @@ _ADVICE = {
     Reason.CONTRADICTS_DOCUMENTS: "the generator and its prompt; check too that no document is out of date",
     Reason.NO_SUPPORT: "the generator and its prompt: it did not use the retrieved documents",
 }
+# They say more than a diagnosis of the same part.
+_CLOSER_OF_GENERATOR = (Reason.EMPTY_ANSWER, Reason.CONTRADICTS_DOCUMENTS)
+_CLOSER_OF_RETRIEVER = (Reason.NO_DOCUMENTS,)
+NOTHING_TO_DO = "nothing to do"
 _OTHERWISE = "the generator and its prompt: it says more than the documents; if that is true, extend the knowledge base"
 
 
@@ -177,10 +180,19 @@ def _sentence_numbers(numbers: Sequence[int]) -> str:
 
 
 def advice(row: Mapping[str, Any]) -> str:
-    """Where to look next, in one line: the retriever, the generator or the knowledge base, as the reasons allow."""
+    """Where to look next, in one line: the retriever, the generator or the knowledge base.
+
+    The diagnosis decides; of the reasons, only one that says more about the same part speaks before it. Without a
+    diagnosis the reasons decide.
+    """
     verdict, reasons = Verdict(row["verdict"]), {Reason(reason) for reason in row["reasons"]}
+    diagnosis, diagnosed = diagnosis_named(row), diagnosis_advice(row)
     if not verdict.negative:
-        return _advice_when_grounded(row)
+        usual = _advice_when_grounded(row)
+        return usual if diagnosed is None else diagnosed if usual == NOTHING_TO_DO else f"{usual}; {diagnosed}"
+    if diagnosis is not None and diagnosed is not None:
+        closer = _CLOSER_OF_GENERATOR if diagnosis.of_generator else _CLOSER_OF_RETRIEVER
+        return next((f"look at {_ADVICE[reason]}" for reason in closer if reason in reasons), diagnosed)
     if verdict is Verdict.REFUSAL and not reasons & {Reason.EMPTY_ANSWER, Reason.NO_DOCUMENTS}:
         return f"look at {_REFUSAL_ADVICE[row['refusal_correct']]}"
     return f"look at {next((words for reason, words in _ADVICE.items() if reason in reasons), _OTHERWISE)}"
@@ -190,7 +202,7 @@ def _advice_when_grounded(row: Mapping[str, Any]) -> str:
     found = sentences(row)
     if any(s.contradicted or s.missing or (s.pair and Carried.by(s.pair.score) is Carried.NOT) for s in found):
         return "read the marked sentences: the answer is grounded on the whole, but not in all it says"
-    return "nothing to do"
+    return NOTHING_TO_DO
 
 
 def refusal_words(row: Mapping[str, Any]) -> str | None:
@@ -247,37 +259,3 @@ def all_moved(row: Mapping[str, Any], profile: Profile | None) -> list[Moved]:
 def start_probability(profile: Profile) -> float:
     """The probability of *self-generated* before any feature has moved it."""
     return sigmoid(profile.groundedness.bias)
-
-
-def findings_json(row: Mapping[str, Any], profile: Profile | None) -> dict[str, Any]:
-    """Sentences, reasons, refusal, moved features and thresholds as JSON; the last two need the profile."""
-    return {
-        "sentences": [_sentence_json(row["answer"], s) for s in sentences(row)],
-        "reasons": [REASON_WORDS[Reason(reason)] for reason in row["reasons"]],
-        "refusal": refusal_words(row),
-        "moved": [{**asdict(m), "says": FEATURES[m.name]} for m in moved(row, profile)],
-        "thresholds": None if profile is None else dict(_thresholds(profile)),
-    }
-
-
-def _thresholds(profile: Profile) -> Iterator[tuple[str, float]]:
-    yield from profile.thresholds
-    yield "self_generated", profile.groundedness.threshold
-
-
-def _sentence_json(answer: str, s: ReadSentence) -> dict[str, Any]:
-    pair = s.pair
-    return {
-        "start": s.start,
-        "end": s.end,
-        "text": answer[s.start : s.end],
-        "role": s.role,
-        "cue": None if s.cue is None else {"start": s.cue[0], "end": s.cue[1], "text": answer[slice(*s.cue)]},
-        "carried": None if pair is None else Carried.by(pair.score),
-        "score": None if pair is None else pair.score,
-        "passage": None
-        if pair is None
-        else {"document_id": pair.document_id, "start": pair.start, "end": pair.end, "text": s.passage},
-        "contradicts": s.contradicted,
-        "missing": [asdict(fact) for fact in s.missing],
-    }

@@ -1,4 +1,4 @@
-"""The flow on one screen: complete ─▶ embed ─▶ score ─▶ classify ─▶ diagnose, for one batch at a time."""
+"""The flow on one screen: read ─▶ complete ─▶ embed ─▶ score ─▶ classify ─▶ diagnose, for one batch at a time."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from monitor.assess.chunks.examine import USUAL, Retrieved, examine
-from monitor.assess.chunks.relevance import asked
+from monitor.assess.chunks.relevance import read_question
 from monitor.assess.classify.lexicon.examples import EXAMPLES, closeness
 from monitor.assess.classify.profile import Profile
 from monitor.assess.classify.refusal import Reading, Role, read_answer
 from monitor.assess.classify.verdict import classify
+from monitor.assess.conversation.read import as_read, standalone_questions, with_both_readings
 from monitor.assess.detect.detection import Claim
 from monitor.assess.embed.batch import EmbeddedBatch, EncodedInteraction, embed_batch, encode_batch
-from monitor.assess.ports import Completer, Detector, Embedder, Reranker, TokenEncoder
+from monitor.assess.ports import Completer, Conversations, Detector, Embedder, Reranker, TokenEncoder
 from monitor.assess.score.adaptability import adaptability
 from monitor.assess.score.features import AnswerPart, gather_evidence
 from monitor.assess.threshold import Spread
@@ -24,28 +25,31 @@ from monitor.core.text.markup import blank_spans, prose
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """The steps that a batch goes through. They keep no state: the same batch always gets the same assessments."""
+    """The steps that a batch goes through. They keep no state but what `conversations` remembers."""
 
     completer: Completer
     encoder: TokenEncoder
     embedder: Embedder
     profile: Profile
     detector: Detector | None = None
+    conversations: Conversations | None = None
     reranker: Reranker | None = None
     usual_relevance: Callable[[str], Spread] = lambda _: USUAL  # of the chunks of an app
 
-    def assess(self, interactions: Sequence[Interaction]) -> list[Assessment]:
+    def assess(self, asked: Sequence[Interaction]) -> list[Assessment]:
         """One assessment per interaction, in order.
 
         Raises:
             Retriable: a provider is out of reach for now; no interaction was assessed.
             Fatal: a provider refuses permanently.
         """
+        standalone = standalone_questions(asked, self.conversations)
+        interactions = [as_read(it, read) for it, read in zip(asked, standalone, strict=True)]
         supports = self.completer.complete(interactions)
         readings = [read_answer(it.answer, it.question) for it in interactions]
         stated = [_only_statements(it, reading) for it, reading in zip(interactions, readings, strict=True)]
         encoded = encode_batch(stated, self.encoder)  # before embedding: one pass may compute both kinds of vectors
-        embedded = embed_batch(stated, supports, self.embedder)
+        embedded = embed_batch(stated, supports, self.embedder, asked=[it.question for it in asked])
         scores = adaptability(embedded)
         readings = self._reread_close_to_refusals(interactions, readings, embedded)
         detected = self._detect(interactions)
@@ -59,7 +63,8 @@ class Pipeline:
         classified = [
             self._classify(*parts) for parts in zip(interactions, supports, scores, readings, evidence, strict=True)
         ]
-        return [self._diagnosed(a, tokens) for a, tokens in zip(classified, encoded, strict=True)]
+        diagnosed = [self._diagnosed(a, tokens) for a, tokens in zip(classified, encoded, strict=True)]
+        return with_both_readings(diagnosed, asked, standalone, embedded, self.profile)
 
     def _reread_close_to_refusals(
         self, interactions: Sequence[Interaction], readings: Sequence[Reading], embedded: EmbeddedBatch
@@ -115,10 +120,11 @@ class Pipeline:
             sentences=encoded.document_sentences,
         )
         found = examine(
-            asked(it.question, encoded.question, encoded.question_sentences),
+            read_question(it.question, encoded.question, encoded.question_sentences),
             retrieved,
             a.verdict,
             a.evidence.alignment,
+            correct=a.refusal.correct,
             usual=self.usual_relevance(it.app),
             reranker=self.reranker,
         )

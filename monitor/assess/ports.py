@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from monitor.assess.conversation.turn import Turn
     from monitor.assess.detect.detection import Claim, Detection
     from monitor.assess.embed.sentences import Vectors
     from monitor.assess.embed.tokens import Tokens
@@ -28,6 +29,17 @@ class Completer(Protocol):
 
         Raises:
             Retriable: the service behind the completer is out of reach for now.
+        """
+
+
+class Conversations(Protocol):
+    """Knows the earlier turns of conversations."""
+
+    def before(self, interactions: Sequence[Interaction], leaning: Collection[int]) -> Mapping[int, Sequence[Turn]]:
+        """The last turns before `interactions[i]` for each i of `leaning`, the first one first, and never a later one.
+
+        They are of the same app and conversation, and at most `MOST_TURNS`. The other interactions are given because
+        they may be such turns. Never raises and never waits for long: what cannot be looked up is left out.
         """
 
 

@@ -16,7 +16,7 @@ from typing import Final
 
 WEIGHT: Final = 10.0  # chunks that the prior counts for
 ABOVE: Final = 0.5  # standard deviations above the mean
-LOWEST, HIGHEST = 0.35, 0.7
+LOWEST, HIGHEST = 0.35, 0.7  # of scores by a language model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +52,12 @@ def pooled(count: int, own: Spread, towards: Spread, *, weight: float = WEIGHT) 
     return Spread(mean=(count * own.mean + weight * towards.mean) / whole, sd=sqrt(squares / whole))
 
 
-def dynamic_threshold(scores: Sequence[float], prior: Spread = UNKNOWN) -> float:
-    """The score from which on a chunk is relevant, in [LOWEST, HIGHEST].
+def dynamic_threshold(
+    scores: Sequence[float], prior: Spread = UNKNOWN, limits: tuple[float, float] = (LOWEST, HIGHEST)
+) -> float:
+    """The score from which on a chunk is relevant, within `limits`.
 
     `scores`, in [0, 1], are those of an interaction's chunks; `prior` is the spread of the app's.
     """
     spread = shrunk(scores, prior)
-    return min(max(spread.mean + ABOVE * spread.sd, LOWEST), HIGHEST)
+    return min(max(spread.mean + ABOVE * spread.sd, limits[0]), limits[1])

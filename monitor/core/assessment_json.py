@@ -123,7 +123,10 @@ def stored_evidence(a: Assessment) -> dict[str, object]:
 
 
 def retrieval_json(d: ChunkDiagnosis) -> dict[str, object]:
-    """The chunks of a diagnosis and what it rests on; a chunk says `used` and `repeats` only where it is or does."""
+    """The chunks of a diagnosis and what it rests on; a chunk says `used` and `repeats` only where it is or does.
+
+    Figures of chunks are rounded to four decimals, since there are many.
+    """
     return {
         "by": d.by,
         "threshold": round(d.threshold, 6),
@@ -141,15 +144,15 @@ def _chunk_json(c: Chunk) -> dict[str, object]:
         "document": c.document,
         "start": c.start,
         "end": c.end,
-        "relevance": round(c.relevance, 6),
-        "bm25": round(c.bm25, 6),
-        "semantic": round(c.semantic, 6),
+        "relevance": round(c.relevance, 4),
+        "bm25": round(c.bm25, 4),
+        "semantic": round(c.semantic, 4),
         "rank": c.rank,
     }
     if c.used:
         rendered["used"] = True
     if (r := c.repeats) is not None:
-        rendered["repeats"] = {"chunk": r.chunk, "cosine": round(r.cosine, 6), "tfidf": round(r.tfidf, 6)}
+        rendered["repeats"] = {name: round(value, 4) for name, value in asdict(r).items()}
     return rendered
 
 

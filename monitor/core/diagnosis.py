@@ -9,11 +9,11 @@ from enum import StrEnum
 class Diagnosis(StrEnum):
     """What is wrong with an interaction, or that nothing is. `monitor/assess/chunks/diagnose.py` decides."""
 
-    RETRIEVAL_MISSED = "retrieval_missed"  # no chunk of the retrieved documents answers the question
+    RETRIEVAL_MISSED = "retrieval_missed"  # nothing that was retrieved answers the question
     RETRIEVAL_NOISY = "retrieval_noisy"  # the answer is fine, but most of what was retrieved is off the question
     RETRIEVAL_REDUNDANT = "retrieval_redundant"  # the answer is fine, but much of what was retrieved repeats the rest
-    GENERATOR_IGNORED = "generator_ignored"  # a relevant chunk is there, and the answer does not use it
-    GENERATOR_INVENTED = "generator_invented"  # the answer uses a relevant chunk, and says more than the documents
+    GENERATOR_IGNORED = "generator_ignored"  # what was retrieved answers the question, and the answer does not use it
+    GENERATOR_INVENTED = "generator_invented"  # the answer uses what was retrieved, and says more than that
     HEALTHY = "healthy"
 
     @property
@@ -31,12 +31,14 @@ class Diagnosis(StrEnum):
 class Repeated:
     """The earlier-ranked chunk that a redundant one repeats: its number in the list of chunks, from 0.
 
-    `cosine` is that of the embeddings, by which a chunk is redundant; `tfidf` that of the TF-IDF vectors of its words.
+    `cosine` is that of the embeddings, `tfidf` that of the TF-IDF vectors of the words. `verbatim` is the share of the
+    redundant chunk's words in sentences that stand in earlier chunks word for word.
     """
 
     chunk: int
     cosine: float
     tfidf: float
+    verbatim: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,11 +22,11 @@ REASON_WORDS = {
 
 # Each is a clause: it can stand after "because" or alone.
 DIAGNOSIS_WORDS = {
-    Diagnosis.RETRIEVAL_MISSED: "no retrieved chunk answers the question",
+    Diagnosis.RETRIEVAL_MISSED: "what was retrieved does not answer the question",
     Diagnosis.RETRIEVAL_NOISY: "most of what was retrieved is off the question",
     Diagnosis.RETRIEVAL_REDUNDANT: "much of what was retrieved repeats the rest",
-    Diagnosis.GENERATOR_IGNORED: "a retrieved chunk answers the question, and the answer does not use it",
-    Diagnosis.GENERATOR_INVENTED: "the answer uses a relevant chunk, and says more than the documents",
+    Diagnosis.GENERATOR_IGNORED: "what was retrieved answers the question, and the answer does not use it",
+    Diagnosis.GENERATOR_INVENTED: "the answer rests on what was retrieved, and says more than that",
     Diagnosis.HEALTHY: "neither the retriever nor the generator is at fault",
 }
 # Where to look and what to do.

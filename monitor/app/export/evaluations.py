@@ -11,8 +11,9 @@ from typing import Any, Literal
 from uuid import UUID, uuid5
 
 from monitor.core.assessment_json import encode
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason
-from monitor.core.reason_words import REASON_WORDS
+from monitor.core.reason_words import DIAGNOSIS_WORDS, REASON_WORDS
 from monitor.core.settings.export import Sent
 from monitor.core.text.plain import shortened
 from monitor.store.pending.verdicts import VerdictToSend
@@ -55,6 +56,8 @@ def evaluations(verdict: VerdictToSend, scores: Sequence[Sent]) -> list[Evaluati
                 found.append(_evaluation("rank", a["rank"]))
             case "refusal":
                 found.append(_refusal(a["refusal"]))
+            case "diagnosis":
+                found += _diagnosed(a["diagnosis"], a["retrieval"])
             case "judgements":
                 found += _judged(verdict)
     return [one for one in found if one.value is not None or one.label is not None]
@@ -63,6 +66,14 @@ def evaluations(verdict: VerdictToSend, scores: Sequence[Sent]) -> list[Evaluati
 def _refusal(refusal: Any) -> Evaluation:
     known = None if refusal["kind"] == "none" else _CORRECT[refusal["correct"]]
     return _evaluation("refusal", None, label=refusal["kind"], explanation=known)
+
+
+def _diagnosed(name: str | None, retrieval: Any) -> Iterator[Evaluation]:
+    """The diagnosis, and the relevance of the best chunk: how well the documents answer the question."""
+    if name is not None:
+        yield _evaluation("diagnosis", None, label=name, explanation=DIAGNOSIS_WORDS[Diagnosis(name)])
+    if retrieval is not None:
+        yield _evaluation("relevance", retrieval["relevance"], explanation=f"from {retrieval['by']}")
 
 
 def _judged(verdict: VerdictToSend) -> Iterator[Evaluation]:

@@ -12,12 +12,11 @@ from typing import TypeAlias
 from typing_extensions import override
 
 from monitor.app.pending.queue import LEASE, Queue, Worker
+from monitor.assess.chunks.judged import with_diagnosis
 from monitor.assess.judge.judge import Judge
 from monitor.assess.judge.metric import Case, Judgement
 from monitor.assess.llm.exchange import BudgetSpent
 from monitor.assess.threshold import UNKNOWN, Spread
-from monitor.core.assessment_json import chunks_of
-from monitor.core.diagnosis import Chunk
 from monitor.core.errors import Retriable
 from monitor.core.model import Work
 from monitor.core.pool import Pool
@@ -102,7 +101,8 @@ class JudgingWorker(Worker):
         failed: dict[str, tuple[Exception, list[Claim]]] = {}
         for claim, tasks in done:
             try:
-                judged.append((claim, [judgement for task in tasks for judgement in task.result()]))
+                found = [judgement for task in tasks for judgement in task.result()]
+                judged.append((claim, [with_diagnosis(one, claim.verdict, claim.diagnosis) for one in found]))
             except Exception as error:  # noqa: BLE001  any error is recorded with the claim, and does not hold up others
                 failed.setdefault(f"{type(error)} {error}", (error, []))[1].append(claim)
         for problem, claims in failed.values():
@@ -118,22 +118,17 @@ class JudgingWorker(Worker):
 
 
 def case_of(claim: Claim, prior: Spread = UNKNOWN) -> Case:
-    """The part of an interaction that the judge sees; `prior` is the spread of the scores of the app's chunks."""
+    """The part of an interaction that the judge sees; a follow-up question as it was read for the assessment.
+
+    `prior` is the spread of the scores of the app's chunks.
+    """
     it = claim.interaction
     return Case(
-        question=it.question,
+        question=it.question if claim.standalone is None else claim.standalone,
         answer=it.answer,
         documents=tuple(document.text for document in it.retrieved_documents),
         reference=it.reference_answer,
         refuses=claim.refuses,
-        chunks=_chunks(claim),
+        chunks=() if claim.diagnosis is None else claim.diagnosis.chunks,
         prior=prior,
     )
-
-
-def _chunks(claim: Claim) -> tuple[Chunk, ...]:
-    """The chunks of the live diagnosis; none in a row of an earlier release, or of one that stores them otherwise."""
-    try:
-        return () if claim.retrieval is None else chunks_of(claim.retrieval)
-    except (AttributeError, KeyError, TypeError):
-        return ()

@@ -158,6 +158,7 @@ class Application:
         return Assessing(
             self.settings,
             engine=lambda: self.engine,
+            database_url=lambda: self.database_url,
             completer=self.language_models.completer,
             cache_dir=self.cache_dir,
             closing=self._closing,
@@ -220,13 +221,16 @@ class Application:
         Interactions that cannot be assessed are retried; with `set_aside` they are stored as pending after a while.
         """
         from monitor.app.stages import Stages
+        from monitor.app.wiring.conversation import remembering
         from monitor.core.retry import Retry
 
         ingest = self.settings.ingest
         return Stages(
             source=source,
-            decode=self.decoder(app=app, dialect=dialect, event_map=event_map).decode_batch,
-            assess=self.assessing.assess_with(self.settings.sidecar.patience if set_aside else None),
+            decode=remembering(
+                self.decoder(app=app, dialect=dialect, event_map=event_map).decode_batch, self.assessing.recent_turns
+            ),
+            assess=self.assessing.assess_with(self.settings.sidecar.patience if set_aside else None, live=set_aside),
             store=store or self.store,
             retry=Retry(stop=stop, patience=patience),
             stop=stop,

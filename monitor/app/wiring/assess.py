@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from monitor.app.wiring.reference import WatchedReferences
     from monitor.app.wiring.relevance import WatchedRelevance
     from monitor.assess.classify.profile import Profile
+    from monitor.assess.conversation.memory import RecentTurns
     from monitor.assess.detect.onnx import OnnxDetector
     from monitor.assess.embed.cache import CachedEmbedder
     from monitor.assess.pipeline import Pipeline
-    from monitor.assess.ports import Completer, Embedder
+    from monitor.assess.ports import Completer, Conversations, Embedder
     from monitor.assess.rerank.onnx import OnnxReranker
     from monitor.core.model import Assessment, Interaction
 
@@ -39,15 +40,18 @@ class Assessing:
         settings: Settings,
         *,
         engine: Callable[[], Engine],
+        database_url: Callable[[], str],
         completer: Callable[[float | None], Completer],
         cache_dir: Path,
         closing: ExitStack,
     ) -> None:
         self._settings = settings
         self._engine = engine
+        self._database_url = database_url
         self._completer = completer
         self._cache_dir = cache_dir
         self._closing = closing
+        self._conversations: dict[float, Conversations] = {}
         self._one_at_a_time = Lock()  # the encoder takes one thread at a time
 
     @cached_property
@@ -98,15 +102,32 @@ class Assessing:
         )
 
     @cached_property
+    def recent_turns(self) -> RecentTurns:
+        """The turns that this process has seen lately."""
+        from monitor.assess.conversation.memory import RecentTurns
+
+        return RecentTurns()
+
+    @cached_property
     def pipeline(self) -> Pipeline:
-        """The pipeline for live events: the sidecar has a few seconds per batch."""
-        return self.pipeline_with(self._settings.sidecar.patience)
+        """A pipeline whose sidecar has a few seconds per batch, and whose conversations are those in its batches."""
+        return self.pipeline_of(self._completer(self._settings.sidecar.patience), self.recent_turns)
 
-    def pipeline_with(self, patience: float | None) -> Pipeline:
-        """A pipeline whose sidecar has `patience` seconds per batch; None: as long as its calls take."""
-        return self.pipeline_of(self._completer(patience))
+    def conversations(self, seconds: float) -> Conversations:
+        """The turns that this process has seen lately, and those stored, for which a batch waits `seconds` at most."""
+        from monitor.app.wiring.conversation import StoredConversations
+        from monitor.store.interaction.turns.earlier import EarlierTurns
 
-    def pipeline_of(self, completer: Completer) -> Pipeline:
+        if seconds not in self._conversations:
+            self._conversations[seconds] = StoredConversations(
+                self.recent_turns,
+                lambda: EarlierTurns(self._database_url(), milliseconds=int(1_000 * seconds)),
+                patience=seconds,
+                closing=self._closing,
+            )
+        return self._conversations[seconds]
+
+    def pipeline_of(self, completer: Completer, conversations: Conversations) -> Pipeline:
         """A pipeline that has supporting documents from `completer`."""
         from monitor.assess.pipeline import Pipeline
 
@@ -115,8 +136,9 @@ class Assessing:
             encoder=self.encoder,
             embedder=self.embedder,
             detector=self.detector,
-            profile=self.profile,
             reranker=self.reranker,
+            profile=self.profile,
+            conversations=conversations,
             usual_relevance=self.usual_relevance,
         )
 
@@ -128,12 +150,16 @@ class Assessing:
 
         return WatchedRelevance(lambda: UsualRelevance(self._engine()))
 
-    def assess_with(self, patience: float | None) -> Assess:
-        """From interactions that are to be stored to assessments with their ranks; `patience` as in `pipeline_with`.
+    def assess_with(self, patience: float | None, *, live: bool = False) -> Assess:
+        """From interactions that are to be stored to assessments with their ranks.
 
-        Threads may share what this returns: one batch is assessed at a time.
+        The sidecar has `patience` seconds per batch; None: as long as its calls take. `live` events hardly wait for the
+        look-up of earlier turns. Threads may share what this returns: one batch is assessed at a time.
         """
-        pipeline, references = self.pipeline_with(patience), self.references
+        from monitor.app.wiring.conversation import LIVE, UNHURRIED
+
+        conversations = self.conversations(LIVE if live else UNHURRIED)
+        pipeline, references = self.pipeline_of(self._completer(patience), conversations), self.references
 
         def assess(interactions: Sequence[Interaction]) -> list[Assessment]:
             with self._one_at_a_time:

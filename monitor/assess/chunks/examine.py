@@ -20,7 +20,9 @@ from monitor.core.evidence import AlignedSentence
 from monitor.core.model import Verdict
 
 USED: Final = 0.6  # the score from which on a sentence of the answer rests on its passage (LIKE in score/features.py)
-USUAL: Final = Spread(mean=0.5, sd=0.12)  # of apps of which nothing is known yet
+# Of apps of which nothing is known yet: the mean of seven sets of questions with their documents, each a family.
+USUAL: Final = Spread(mean=0.46, sd=0.14)
+LIMITS: Final = (0.4, 0.65)  # of the threshold: by the same sets
 BY: Final = "embedding and BM25"
 
 
@@ -39,24 +41,29 @@ def examine(
     verdict: Verdict,
     alignment: Sequence[AlignedSentence],
     *,
-    usual: Spread,
+    correct: bool | None = None,
+    usual: Spread = USUAL,
     reranker: Reranker | None = None,
 ) -> ChunkDiagnosis:
-    """The diagnosis of an answer with this verdict. `usual` are the relevances of the app's chunks.
+    """The diagnosis of an answer with this verdict.
 
-    `alignment` names the passages that the answer's sentences rest on.
+    `alignment` names the passages that the answer's sentences rest on: those of a refusal rest on none. `correct` says
+    of a refusal whether it was right, None if that is unknown; `usual` is the spread of the relevances of the app's
+    chunks.
     """
+    carried = () if verdict is Verdict.REFUSAL else [pair for pair in alignment if pair.score >= USED]
     cut, examined = most_promising(cut_documents(retrieved.texts, retrieved.sentences), question.text)
     if not cut:
-        threshold = dynamic_threshold((), usual)
-        return ChunkDiagnosis(diagnosis=diagnose(verdict, (), threshold), threshold=threshold, by=BY)
+        threshold = dynamic_threshold((), usual, LIMITS)
+        return ChunkDiagnosis(diagnosis=diagnose(verdict, (), threshold, correct=correct), threshold=threshold, by=BY)
     found = relevances(question, cut, retrieved.tokens)
     order, by = hybrid_order(found.bm25, found.semantic), BY
     if reranker is not None:
         texts = [retrieved.texts[c.document][c.start : c.end] for c in cut]
-        order, by = reranked(order, question.text, texts, reranker), f"{BY}, reranked by {reranker.model}"
+        if (better := reranked(order, question.text, texts, reranker)) is not None:
+            order, by = better, f"{BY}, reranked by {reranker.model}"
     ranks = {at: rank for rank, at in enumerate(order, 1)}
-    threshold = dynamic_threshold(found.relevance.tolist(), usual)
+    threshold = dynamic_threshold(found.relevance.tolist(), usual, LIMITS)
     chunks = tuple(
         Chunk(
             document=c.document,
@@ -66,7 +73,7 @@ def examine(
             bm25=bm25,
             semantic=semantic,
             rank=ranks[at],
-            used=_is_used(c, alignment),
+            used=_is_used(c, carried),
             repeats=repeats,
         )
         for at, (c, relevance, bm25, semantic, repeats) in enumerate(
@@ -75,27 +82,28 @@ def examine(
     )
     best = max(range(len(chunks)), key=lambda at: chunks[at].relevance)
     return ChunkDiagnosis(
-        diagnosis=diagnose(verdict, chunks, threshold),
+        diagnosis=diagnose(verdict, chunks, threshold, correct=correct),
         chunks=chunks,
         threshold=threshold,
         relevance=chunks[best].relevance,
         tau=kendall_tau(order, cut),
-        used_rank=next((chunk.document + 1 for chunk in chunks if chunk.used), None),
+        used_rank=min((pair.document + 1 for pair in carried), default=None),
         lost_in_the_middle=not chunks[best].used and _in_the_middle(chunks, best),
         examined=examined,
         by=by,
     )
 
 
-def _is_used(chunk: Cut, alignment: Sequence[AlignedSentence]) -> bool:
+def _is_used(chunk: Cut, carried: Sequence[AlignedSentence]) -> bool:
     return any(
-        pair.score >= USED and pair.document == chunk.document and pair.start < chunk.end and chunk.start < pair.end
-        for pair in alignment
+        pair.document == chunk.document and pair.start < chunk.end and chunk.start < pair.end for pair in carried
     )
 
 
 def _in_the_middle(chunks: Sequence[Chunk], place: int) -> bool:
-    """Whether the middle of the chunk is in the middle third of the text of all chunks."""
+    """Whether the middle of the chunk is in the middle third of the text of all chunks, with some before and after."""
+    if not 0 < place < len(chunks) - 1:
+        return False
     sizes = [chunk.end - chunk.start for chunk in chunks]
     middle = sum(sizes[:place]) + sizes[place] / 2
     return sum(sizes) / 3 < middle < sum(sizes) * 2 / 3

@@ -25,12 +25,15 @@ def hybrid_order(bm25: Floats, semantic: Floats) -> list[int]:
     return [int(at) for at in np.argsort(-scores, kind="stable")]
 
 
-def reranked(order: Sequence[int], question: str, texts: Sequence[str], reranker: Reranker) -> list[int]:
-    """The order with its best chunks in the order of the reranker; as it is where the reranker gives no scores."""
+def reranked(order: Sequence[int], question: str, texts: Sequence[str], reranker: Reranker) -> list[int] | None:
+    """The order with its best chunks in the order of the reranker; None where the reranker gives no scores.
+
+    `texts` are those of the chunks.
+    """
     first = list(order[:MOST_RERANKED])
     scores = reranker.rank(question, [texts[at] for at in first])
     if scores is None:
-        return list(order)
+        return None
     better = sorted(range(len(first)), key=lambda place: (-scores[place], place))
     return [*(first[place] for place in better), *order[len(first) :]]
 

@@ -1,15 +1,17 @@
 """Finds the chunks that say again what an earlier-ranked chunk says (ChunkRAG, 2024; metrics.md §3).
 
-Two chunks are compared by the cosine of their embeddings and by that of their TF-IDF vectors. One of the two must
-exceed ALIKE and the other NOT_UNLIKE, since embeddings alone take neighbouring sentences on one subject for the same.
-A chunk with a number that the earlier one lacks says something new: rows of a price list do not repeat each other.
+A chunk is redundant if nearly all its sentences stand in earlier chunks word for word, as where documents overlap. Or
+if it is like a single earlier one by two cosines, of the embeddings and of the TF-IDF vectors: one of them must exceed
+ALIKE and the other NOT_UNLIKE, since embeddings alone take neighbouring sentences on one subject for the same (half of
+the pairs above .9 share less than a quarter of their words). A chunk with a number that the earlier one lacks says
+something new: rows of a price list do not repeat each other.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from math import log
+from collections.abc import Iterator, Sequence
+from math import fsum, log, sqrt
 from typing import Final
 
 import numpy as np
@@ -20,39 +22,61 @@ from monitor.core.diagnosis import Repeated
 
 ALIKE: Final = 0.9
 NOT_UNLIKE: Final = 0.6
+VERBATIM: Final = 0.8  # of a chunk's words, in sentences that stand in earlier chunks
+
+_Floats = NDArray[np.float64]
 
 
 def repetitions(chunks: Sequence[Cut]) -> list[Repeated | None]:
-    """For each chunk the earlier one that it repeats, the most alike; None for a chunk that repeats none."""
+    """For each chunk the earlier one that it repeats, the most alike; None for a chunk that repeats none.
+
+    The one that is repeated is not redundant itself.
+    """
     if not chunks:
         return []
     vectors = np.stack([chunk.vector for chunk in chunks])
     cosines = np.clip(vectors @ vectors.T, -1.0, 1.0)
     words = tfidf(chunks)
-    higher, lower = np.maximum(cosines, words), np.minimum(cosines, words)
-    candidates = np.tril((higher > ALIKE) & (lower > NOT_UNLIKE), -1)
+    alike = np.tril((np.maximum(cosines, words) > ALIKE) & (np.minimum(cosines, words) > NOT_UNLIKE), -1)
     found: list[Repeated | None] = [None] * len(chunks)
-    for late in np.flatnonzero(candidates.any(axis=1)).tolist():
-        earlier = [
-            at
-            for at in np.flatnonzero(candidates[late]).tolist()
-            if found[at] is None and chunks[late].numbers <= chunks[at].numbers
-        ]
-        if earlier:
-            best = max(earlier, key=lambda at: (higher[late, at], -at))
-            found[late] = Repeated(chunk=best, cosine=float(cosines[late, best]), tfidf=float(words[late, best]))
+    for late, (share, holders) in enumerate(_verbatim(chunks)):
+        if share >= VERBATIM:
+            earlier = holders
+        else:
+            similar = np.flatnonzero(alike[late]).tolist()
+            earlier = [at for at in similar if chunks[late].numbers <= chunks[at].numbers]
+        if kept := [at for at in earlier if found[at] is None]:
+            best = max(kept, key=lambda at: (cosines[late, at] + words[late, at], -at))
+            cosine, common = float(cosines[late, best]), float(words[late, best])
+            found[late] = Repeated(chunk=best, cosine=cosine, tfidf=common, verbatim=share)
     return found
 
 
-def tfidf(chunks: Sequence[Cut]) -> NDArray[np.float64]:
-    """The cosines of the chunks' TF-IDF vectors, shape (chunks, chunks); the weight of a word is ln(1 + N / n)."""
+def _verbatim(chunks: Sequence[Cut]) -> Iterator[tuple[float, list[int]]]:
+    """For each chunk the share of its words in sentences of earlier chunks, and the chunks that had these first."""
+    first: dict[tuple[str, ...], int] = {}
+    for number, chunk in enumerate(chunks):
+        held = [sentence for sentence in chunk.sentences if sentence in first]
+        share = sum(map(len, held)) / max(chunk.words.total(), 1)
+        yield share, sorted({first[sentence] for sentence in held if sentence})
+        for sentence in chunk.sentences:
+            first.setdefault(sentence, number)
+
+
+def tfidf(chunks: Sequence[Cut]) -> _Floats:
+    """The cosines of the chunks' TF-IDF vectors, shape (chunks, chunks); the weight of a word is ln(1 + N / n).
+
+    Chunks without words, of marks only, have a cosine of 1 with each other.
+    """
     seen = Counter(word for chunk in chunks for word in chunk.words)
-    place = {word: at for at, word in enumerate(seen)}
-    weights = np.array([log(1 + len(chunks) / n) for n in seen.values()])
-    rows = np.zeros((len(chunks), len(seen)))
-    for row, chunk in zip(rows, chunks, strict=True):
-        if chunk.words:
-            row[[place[word] for word in chunk.words]] = list(chunk.words.values())
-    rows *= weights
-    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    return np.clip(rows @ rows.T, 0.0, 1.0)
+    place = {word: at for at, word in enumerate(word for word, n in seen.items() if n > 1)}  # others meet no word
+    rows = np.zeros((len(chunks), len(place)))
+    silent = np.zeros(len(chunks), bool)
+    for at, chunk in enumerate(chunks):
+        weights = {word: count * log(1 + len(chunks) / seen[word]) for word, count in chunk.words.items()}
+        length, silent[at] = sqrt(fsum(weight**2 for weight in weights.values())), not weights
+        shared = [word for word in weights if word in place]
+        rows[at, [place[word] for word in shared]] = [weights[word] / length for word in shared]
+    found: _Floats = np.clip(rows @ rows.T + np.outer(silent, silent), 0.0, 1.0)
+    np.fill_diagonal(found, 1.0)
+    return found

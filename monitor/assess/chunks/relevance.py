@@ -13,8 +13,10 @@ Each is in [0, 1]; a negative cosine counts as 0.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from math import log
+from itertools import chain, groupby
+from math import fsum, log
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -30,6 +32,7 @@ Floats = NDArray[np.float64]
 
 BM25_WEIGHT: Final = 0.1
 K1, B = 1.5, 0.75  # the usual saturation and length of BM25
+MOST_ASKED: Final = 512  # tokens of a question that are looked for, those that say most; people write fewer
 _COMMON: Final = frozenset(word[:STEM] for word in STOP_WORDS)
 
 
@@ -49,7 +52,7 @@ class Relevances(NamedTuple):
     semantic: Floats
 
 
-def asked(text: str, tokens: Tokens, sentences: Vectors) -> Asked:
+def read_question(text: str, tokens: Tokens, sentences: Vectors) -> Asked:
     total = sentences.astype(np.float32).sum(axis=0)
     norm = float(np.linalg.norm(total))
     return Asked(text, tokens, total / norm if norm else total)
@@ -58,40 +61,54 @@ def asked(text: str, tokens: Tokens, sentences: Vectors) -> Asked:
 def relevances(question: Asked, chunks: Sequence[Cut], documents: Sequence[Tokens]) -> Relevances:
     """`documents` are the tokens of each document; the chunks are in the order of the documents."""
     about = np.clip(np.stack([chunk.vector for chunk in chunks]) @ question.vector, 0.0, 1.0)
-    semantic = 0.5 * about + 0.5 * max_sim(question.tokens, chunks, documents)
+    semantic = np.minimum(0.5 * about + 0.5 * max_sim(question.tokens, chunks, documents), 1.0)
     lexical = bm25(question.text, chunks)
     return Relevances((1 - BM25_WEIGHT) * semantic + BM25_WEIGHT * lexical, lexical, semantic)
 
 
 def max_sim(question: Tokens, chunks: Sequence[Cut], documents: Sequence[Tokens]) -> Floats:
     """MaxSim of the question with each chunk; 0 for a chunk without tokens, or a question without any."""
-    found = np.zeros(len(chunks))
-    weights = question["weight"].astype(np.float64)
+    looked_for = question[np.sort(np.argsort(-question["weight"], kind="stable")[:MOST_ASKED])]
+    weights = looked_for["weight"].astype(np.float64)
     if not weights.any():
         weights = np.ones(len(weights))
     if not len(weights):
-        return found
-    vectors = question["vector"].astype(np.float32).T
-    for number in dict.fromkeys(chunk.document for chunk in chunks):
+        return np.zeros(len(chunks))
+    vectors = looked_for["vector"].astype(np.float32).T
+    found: list[float] = []
+    for number, own in groupby(chunks, key=lambda chunk: chunk.document):
         tokens = documents[number]
-        own = [place for place, chunk in enumerate(chunks) if chunk.document == number]
-        for place in own:
-            first, last = np.searchsorted(tokens["start"], [chunks[place].start, chunks[place].end])
+        bounds = np.searchsorted(tokens["start"], [(chunk.start, chunk.end) for chunk in own])
+        for first, last in bounds.tolist():
+            best = np.zeros(len(weights), np.float32)
             if last > first:
                 best = (tokens["vector"][first:last].astype(np.float32) @ vectors).max(axis=0)
-                found[place] = float(np.clip(best, 0.0, 1.0) @ weights / weights.sum())
-    return found
+            found.append(float(np.clip(best, 0.0, 1.0) @ weights / weights.sum()))
+    return np.array(found)
 
 
 def bm25(question: str, chunks: Sequence[Cut]) -> Floats:
     """The BM25 of each chunk, as a share of the highest possible; 0 if the question has no word that says something."""
-    words = [word for word in dict.fromkeys(stems(question)) if word not in _COMMON]
+    words = frozenset(stems(question)) - _COMMON
     if not words or not chunks:
         return np.zeros(len(chunks))
-    counts = np.array([[chunk.words[word] for word in words] for chunk in chunks], np.float64)
-    lengths = np.array([chunk.words.total() for chunk in chunks], np.float64)
-    n = len(chunks)
-    idf = np.array([log(1 + (n - df + 0.5) / (df + 0.5)) for df in np.count_nonzero(counts, axis=0).tolist()])
-    norm = K1 * (1 - B + B * lengths / max(lengths.mean(), 1.0))
-    scores: Floats = (counts * (K1 + 1) / (counts + norm[:, None])) @ idf / (idf.sum() * (K1 + 1))
-    return scores
+    held = [{word: count for word, count in chunk.words.items() if word in words} for chunk in chunks]
+    lengths = [chunk.words.total() for chunk in chunks]
+    usual = max(fsum(lengths) / len(chunks), 1.0)
+    in_chunks = Counter(chain.from_iterable(held))
+    idf = {word: _idf(count, len(chunks)) for word, count in in_chunks.items()}
+    highest = (K1 + 1) * (fsum(idf.values()) + (len(words) - len(idf)) * _idf(0, len(chunks)))
+    return np.array(
+        [
+            fsum(
+                idf[word] * count * (K1 + 1) / (count + K1 * (1 - B + B * length / usual))
+                for word, count in counts.items()
+            )
+            / highest
+            for counts, length in zip(held, lengths, strict=True)
+        ]
+    )
+
+
+def _idf(count: int, chunks: int) -> float:
+    return log(1 + (chunks - count + 0.5) / (count + 0.5))

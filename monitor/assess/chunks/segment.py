@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """A chunk, with what it is compared by: its words as stems, its numbers, and a unit vector.
+    """A chunk, with what it is compared by: the words of its sentences as stems, its numbers, and a unit vector.
 
     Characters `[start, end)` of the document with the index `document`.
     """
@@ -40,6 +40,7 @@ class Cut:
     document: int
     start: int
     end: int
+    sentences: tuple[tuple[str, ...], ...]
     words: Counter[str]
     numbers: frozenset[str]
     vector: NDArray[np.float32]
@@ -64,7 +65,7 @@ def most_promising(chunks: Sequence[Cut], question: str) -> tuple[list[Cut], flo
     if len(chunks) <= MOST_CHUNKS:
         return list(chunks), 1.0
     asked = frozenset(stems(question))
-    held = [len(asked & chunk.words.keys()) for chunk in chunks]
+    held = [sum(word in asked for word in chunk.words) for chunk in chunks]
     kept = sorted(sorted(range(len(chunks)), key=lambda at: (-held[at], at))[:MOST_CHUNKS])
     size = sum(chunk.end - chunk.start for chunk in chunks)
     return [chunks[at] for at in kept], sum(chunks[at].end - chunks[at].start for at in kept) / size
@@ -77,11 +78,13 @@ def segment(sentences: Sequence[_Sentence], vectors: Vectors, *, theta: float = 
     rows = vectors.astype(np.float32)
     alike = (np.einsum("nd,nd->n", rows[:-1], rows[1:]) >= theta).tolist()
     first = [0]
+    titled = sentences[0].heading  # whether the chunk has nothing but headings so far
     for at in range(1, len(sentences)):
         fits = sentences[at].end - sentences[first[-1]].start <= LONGEST
-        titled = all(sentence.heading for sentence in sentences[first[-1] : at])
-        if not (fits and (alike[at - 1] or titled)):
+        starts = not (fits and (alike[at - 1] or titled))
+        if starts:
             first.append(at)
+        titled = sentences[at].heading and (starts or titled)
     return [range(begin, end) for begin, end in zip(first, [*first[1:], len(sentences)], strict=True)]
 
 
@@ -98,6 +101,7 @@ def _cut(document: int, text: str, vectors: Vectors) -> list[Cut]:
                 document=document,
                 start=own[0].start,
                 end=own[-1].end,
+                sentences=tuple(s.words for s in own),
                 words=Counter(chain.from_iterable(s.words for s in own)),
                 numbers=frozenset().union(*(s.numbers for s in own)),
                 vector=total / norm if norm else total,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,15 +30,20 @@ class EmbeddedBatch:
 
     `vectors` has shape (distinct texts + 1, dimensions) and unit rows; row 0 is zero and stands for an empty text.
     `lengths` are the lengths of the texts in characters, the weights of documents that are joined.
-    `question` and `answer` have shape (n,).
+    `question`, `asked` and `answer` have shape (n,); `asked` is the question as it was asked, if it was read otherwise.
     """
 
     vectors: NDArray[np.float32]
     lengths: NDArray[np.float32]
     question: Indices
+    asked: Indices
     answer: Indices
     retrieved: Ragged
     supporting: Ragged
+
+    def as_asked(self) -> EmbeddedBatch:
+        """The batch with the questions as they were asked."""
+        return replace(self, question=self.asked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +80,16 @@ def encode_batch(interactions: Sequence[Interaction], encoder: TokenEncoder) -> 
     ]
 
 
-def embed_batch(interactions: Sequence[Interaction], supports: Sequence[Support], embedder: Embedder) -> EmbeddedBatch:
+def embed_batch(
+    interactions: Sequence[Interaction],
+    supports: Sequence[Support],
+    embedder: Embedder,
+    *,
+    asked: Sequence[str] | None = None,
+) -> EmbeddedBatch:
     """Embeds every distinct text of the batch. A text of only white space counts as empty, an empty document as absent.
+
+    `asked` are the questions as they were asked, one per interaction; None where all are read as they stand.
 
     Raises:
         Retriable, Fatal: as the embedder does.
@@ -89,6 +102,7 @@ def embed_batch(interactions: Sequence[Interaction], supports: Sequence[Support]
         return places.setdefault(text, len(places) + 1)
 
     question = [place(it.question) for it in interactions]
+    as_asked = question if asked is None else [place(text) for text in asked]
     answer = [place(it.answer) for it in interactions]
     retrieved = _ragged([[place(d.text) for d in it.retrieved_documents] for it in interactions])
     supporting = _ragged([[place(d.text) for d in support.documents] for support in supports])
@@ -100,6 +114,7 @@ def embed_batch(interactions: Sequence[Interaction], supports: Sequence[Support]
         vectors=vectors,
         lengths=np.fromiter(map(len, ["", *texts]), np.float32, len(texts) + 1),
         question=np.array(question, np.int64),
+        asked=np.array(as_asked, np.int64),
         answer=np.array(answer, np.int64),
         retrieved=retrieved,
         supporting=supporting,

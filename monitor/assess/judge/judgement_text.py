@@ -12,7 +12,7 @@ _AGAINST = {"statements": ("supported", "statement"), "documents": ("useful", "w
 def judgement_text(row: Mapping[str, Any]) -> str:
     """What speaks against a full score, on a few lines, or why there is no score."""
     if row["score"] is None:
-        return str(row["reason"]).replace("_", " ")
+        return _words(str(row["reason"]))
     parts = row["parts"]
     for name, (verdict, text) in _AGAINST.items():
         if name in parts and all(verdict in part for part in parts[name]):
@@ -42,6 +42,14 @@ def _chunk_lines(parts: Mapping[str, Any]) -> Iterator[str]:
         yield f"{left_out} more chunks were not read"
     if query := parts.get("query"):
         yield f"asked as: {query}"
+    if diagnosis := parts.get("diagnosis"):
+        without = parts["without_model"]
+        differs = "" if without == diagnosis else f" (without a model: {_words(without)})"
+        yield f"diagnosis by these scores: {_words(diagnosis)}{differs}"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _line(part: Mapping[str, Any], text: str) -> str:

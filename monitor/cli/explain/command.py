@@ -46,7 +46,7 @@ def explain(
     if name is None:
         _list_newest(app_name, as_json=as_json)
         return
-    from monitor.assess.explain import findings_json
+    from monitor.assess.explain_json import findings_json
     from monitor.cli.explain.details import details_panel
     from monitor.cli.explain.panel import explanation
     from monitor.store.interaction.feedback import feedback_on

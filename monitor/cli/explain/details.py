@@ -22,6 +22,7 @@ from monitor.assess.explain import (
     start_probability,
 )
 from monitor.assess.score.features import FEATURES
+from monitor.cli.explain.chunks import chunk_figures
 from monitor.core.model import RefusalKind
 from monitor.core.text.plain import readable
 
@@ -31,7 +32,7 @@ _SHOWN_LOG_ODDS = 0.005  # less is shown as 0.00
 def details_panel(row: Mapping[str, Any], profile: Profile | None) -> RenderableType:
     """The figures of one row of `with_assessments`; thresholds and log-odds need the profile it was assessed under."""
     parts: list[RenderableType] = [_heading("Similarities, cosine"), _metrics(row, profile), _rule(row)]
-    parts += [*_sentence_scores(row), *_log_odds(row, profile)]
+    parts += [*_sentence_scores(row), *chunk_figures(row), *_log_odds(row, profile)]
     if profile is None:
         parts.append(Text("This release does not know the profile: thresholds and weights are missing.", style="dim"))
     return Panel(Group(*parts), title=Text.assemble("details of ", (readable(row["id"]), "bold")), title_align="left")

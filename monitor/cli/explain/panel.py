@@ -26,6 +26,8 @@ from monitor.assess.explain import (
 )
 from monitor.assess.judge.judgement_text import judgement_text
 from monitor.assess.reference import ranked_in
+from monitor.cli.explain.chunks import chunk_table, diagnosis_line
+from monitor.cli.explain.read_as import read_as_lines
 from monitor.core.evidence import AlignedSentence
 from monitor.core.model import Mark, Match, Origin, Reason, Verdict
 from monitor.core.reason_words import REASON_WORDS
@@ -72,6 +74,7 @@ def explanation(
             _question(row),
             _answer(row),
             _support(row["support"]),
+            *chunk_table(row),
             *judgement_table(judgements),
         ),
         title=title(row),
@@ -114,6 +117,8 @@ def _conclusion(row: Mapping[str, Any], trace_url: str | None, feedback: Mapping
         table.add_row("" if number else "why", Text(REASON_WORDS[Reason(reason)], style=colour))
     if words := refusal_words(row):
         table.add_row("refusal", Text(words))
+    if words := diagnosis_line(row):
+        table.add_row("diagnosis", Text(words))
     for number, line in enumerate(carrying_summary(sentences(row))):
         table.add_row("" if number else "evidence", Text(readable(line)))
     table.add_row("rank", Text(readable(ranked_in(row))))
@@ -136,6 +141,8 @@ def _conclusion(row: Mapping[str, Any], trace_url: str | None, feedback: Mapping
 def _question(row: Mapping[str, Any]) -> Table:
     table = labelled_rows()
     table.add_row("question", Text(readable(row["question"])))
+    for label, words in read_as_lines(row):
+        table.add_row(label, Text(readable(words)))
     if not row["answer"].strip():
         table.add_row("answer", Text("empty", style="dim"))
     return table

@@ -20,7 +20,7 @@ _ADDRESS = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+(?:/[^\s<>|\"\\^`]*)?")
 _NAME = Field(min_length=1)
 
 _Url = Annotated[str, Field(pattern=r"^https?://[^/\s<>|\"\\^`{}@]+[^\s<>|\"\\^`{}?#]*$")]
-Sent = Literal["verdict", "probabilities", "similarities", "rank", "refusal", "judgements"]
+Sent = Literal["verdict", "probabilities", "similarities", "rank", "refusal", "diagnosis", "judgements"]
 
 
 class OtlpExportSettings(Section):
@@ -65,7 +65,7 @@ class ExportSettings(Section):
     )
     sample: float = Field(1.0, gt=0, le=1, description="share of the answers, picked by id")
     scores: Annotated[tuple[Sent, ...], NoDecode, BeforeValidator(split)] = Field(
-        ("verdict", "probabilities", "similarities", "rank", "refusal", "judgements"),
+        ("verdict", "probabilities", "similarities", "rank", "refusal", "diagnosis", "judgements"),
         description="what is sent of each answer, but for Kafka, which gets all",
     )
     otlp: OtlpExportSettings = OtlpExportSettings()

@@ -47,7 +47,7 @@ def sentence_pieces(text: str, longest: int) -> list[Span]:
     for begin, end in sentence_spans(text):
         start = begin
         while end - start > longest:
-            cut = _last_space(text, start + longest // 2, start + longest)
+            cut = _last_space(text, start + (longest + 1) // 2, start + longest)
             _append(pieces, text, start, cut)
             start = cut
         _append(pieces, text, start, end)

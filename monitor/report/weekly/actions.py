@@ -18,6 +18,7 @@ from operator import itemgetter
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.figures.proportions import at_most
 from monitor.core.model import Json
 from monitor.core.text.plain import moment as shown_moment
@@ -31,6 +32,7 @@ from monitor.report.weekly.compare import share, significant
 from monitor.report.weekly.elements import Item
 from monitor.report.weekly.facts import Facts, Finding, Refusals
 from monitor.report.weekly.operations import moment, name_json
+from monitor.report.weekly.retrieval.diagnoses import LACKING, lacking_findings
 from monitor.report.weekly.week import TREND_WEEKS
 from monitor.report.weekly.wording import chance
 
@@ -70,6 +72,7 @@ def findings_json(facts: Facts) -> dict[str, Json]:
     wrong = _wrong_refusals(facts.refusals, facts.refusals_before)
     if wrong is not None:
         found = [one for one in found if (one["kind"], one["signal"]) != ("rise", "refusal")] + [wrong]
+    found += lacking_findings(facts)
     found.sort(key=itemgetter("cost"), reverse=True)
     return {"tests": facts.findings.tests, "items": list(found)}
 
@@ -148,7 +151,7 @@ def least_wrong(told_wrong: int, refusals: int) -> int:
 
 def _at_least(k: int, n: int, p: float) -> float:
     """P(X ≥ k), X binomial (n, p)."""
-    return 1.0 - at_most(k - 1, n, p)
+    return max(0.0, 1.0 - at_most(k - 1, n, p))  # rounding may fall below
 
 
 def actions(content: Item) -> list[Action]:
@@ -227,7 +230,17 @@ def _wrong(one: Item) -> str:
     )
 
 
-_SENTENCES = {"outage": _outage, "rise": _rise, "level": _level, "wrong_refusals": _wrong}
+def _lacking(one: Item) -> str:
+    """The question is blank once its answer is erased."""
+    asked = f"like “{plain(one['question'])}”" if one["question"] else "alike"
+    answers = plural(one["this"]["count"], "answer")
+    return (
+        f"Knowledge base: {percent(one['this']['share'])} of the questions are {asked}, and the documents do not hold "
+        f"the answer: {one['negative']:,} of {answers} were refused or made up. Write a document for them."
+    )
+
+
+_SENTENCES = {"outage": _outage, "rise": _rise, "level": _level, "wrong_refusals": _wrong, LACKING: _lacking}
 
 
 def _sure(one: Item) -> str:
@@ -246,5 +259,8 @@ def _query(one: Item, content: Item) -> Iterator[tuple[str, str]]:
         yield one["label"], one["value"]
     for name, end in (("since", "start"), ("until", "end")):
         yield name, one.get(end, content["week"][end]).removesuffix("T00:00:00Z")
-    signals: Mapping[str, tuple[str, str]] = {OFF_QUESTION: ("reason", OFF_QUESTION)}
+    signals: Mapping[str, tuple[str, str]] = {
+        OFF_QUESTION: ("reason", OFF_QUESTION),
+        Diagnosis.RETRIEVAL_MISSED: ("diagnosis", Diagnosis.RETRIEVAL_MISSED),
+    }
     yield signals.get(one["signal"], ("verdict", one["signal"]))

@@ -18,7 +18,7 @@ from monitor.privacy.masking import redact
 from monitor.report.weekly.actions import findings_json
 from monitor.report.weekly.compare import BETTER, HIGHER, WORSE, as_full, changed, rounded, share
 from monitor.report.weekly.facts import Example, Facts, Refusals, TwoWeeks
-from monitor.report.weekly.groups import documents_json, group_json, topics_json
+from monitor.report.weekly.groups import group_json, topics_json
 from monitor.report.weekly.operations import (
     agreement_json,
     alerts_json,
@@ -29,6 +29,8 @@ from monitor.report.weekly.operations import (
     name_json,
     used_json,
 )
+from monitor.report.weekly.retrieval.diagnoses import diagnoses_json, lacking_json
+from monitor.report.weekly.retrieval.documents import documents_json
 from monitor.report.weekly.week import Week
 
 SCHEMA = "monitor/weekly-report/1"
@@ -65,6 +67,8 @@ def content(facts: Facts) -> dict[str, Json]:
         "topics": topics_json(facts.groups["topic"]),
         "worst": [_example(example) for example in facts.worst],
         "over_refusals": [_example(example) for example in facts.over_refusals],
+        "diagnoses": diagnoses_json(facts),
+        "lacking": lacking_json(facts),
         "documents": documents_json(facts.read),
         "alerts": alerts_json(facts),
         "coverage": coverage_json(facts, counted.this.total),

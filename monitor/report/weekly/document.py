@@ -11,9 +11,10 @@ from monitor.alert.wording import reason_words as spelt
 from monitor.core.text.plain import plain, plural
 from monitor.report.weekly.elements import Card, Chart, Columns, Item, Section, Table, table_of
 from monitor.report.weekly.operations_sections import operations_sections
+from monitor.report.weekly.retrieval.sections import retrieval_sections
 from monitor.report.weekly.wording import (
-    NOTHING,
     SIDES,
+    TWO_WEEKS,
     chance,
     change,
     counted,
@@ -36,26 +37,12 @@ _TOLD = {
     "lists of answers tell it by the profile alone, which is less sure.",
     False: "That is told by the profile, since too few questions were answered to compare with.",
 }
-_TWO_WEEKS: Columns = {
-    "Answers": lambda rate: f"{rate['this']['count']:,}",
-    "This week": lambda rate: share(rate["this"]),
-    "Week before": lambda rate: share(rate["before"]),
-    "Change": lambda rate: change(rate["change"]),
-}
 _COMPARED: Columns = {
     "Answers": lambda group: f"{group['this']['of']:,}",
     "Negative": lambda group: share(group["this"]),
     "Week before": lambda group: share(group["before"]),
     "Change": lambda group: change(group["change"]),
     "q": lambda group: chance("q", group["q"]),
-}
-_SUSPECTS: Columns = {
-    "Document": text("document"),
-    "Self-generated": lambda found: counted(found["with_it"]),
-    "Share with it": lambda found: share(found["with_it"]),
-    "Share without it": lambda found: share(found["without_it"]),
-    "Lift": lambda found: NOTHING if found["lift"] is None else f"{found['lift']:.1f}",
-    "q": lambda found: chance("q", found["q"]),
 }
 
 
@@ -68,7 +55,7 @@ def sections(content: Item, link: Link) -> list[Section]:
         _topics(content["topics"]),
         _worst(content, link),
         _over_refusals(content, link),
-        _documents(content["documents"]),
+        *retrieval_sections(content, link),
         *operations_sections(content),
     ]
 
@@ -94,7 +81,7 @@ def _verdicts(content: Item) -> Section:
         notes=notes,
         charts=tuple(_trend(content["days"])),
         tables=(
-            table_of(rates, {"Verdict": text("name"), **_TWO_WEEKS}, caption="Verdicts of the week"),
+            table_of(rates, {"Verdict": text("name"), **TWO_WEEKS}, caption="Verdicts of the week"),
             table_of(content["days"][-7:], by_day, caption="Day by day"),
         ),
     )
@@ -146,7 +133,7 @@ def _refusals(refusals: Item) -> Section:
     if refusals["correct"]["this"]["of"]:
         notes = [partial_note]
         caption = "Refusals of the week, by whether they were right"
-        tables = [table_of(kinds, {"Refusals": text("name"), **_TWO_WEEKS}, caption=caption)]
+        tables = [table_of(kinds, {"Refusals": text("name"), **TWO_WEEKS}, caption=caption)]
     else:
         notes = ["No answer of the week is a refusal.", *([partial_note] if refusals["partial"]["count"] else [])]
         tables = []
@@ -245,33 +232,3 @@ def _card_facts(example: Item, probability: str, label: str) -> Iterator[tuple[s
     yield "Topic", example["topic"]
     yield "Model", example["model"]
     yield "Id", plain(example["id"])
-
-
-def _documents(found: Item) -> Section:
-    least, idle, suspects = found["least_retrievals"], found["supporting_nothing"], found["self_generated"]
-    notes, tables = [], []
-    if found["answers_read"] < found["answers"]:
-        notes.append(f"{found['answers_read']:,} of {found['answers']:,} answers were read, evenly over the week.")
-    if not found["retrieved_often"]:
-        notes.append(f"No document was retrieved {least} times, too few to tell whether any supports nothing.")
-    elif not idle["found"]:
-        notes.append(f"Each of the {found['retrieved_often']:,} documents retrieved often supports some answer.")
-    else:
-        caption = f"Retrieved at least {least} times, and never behind a sentence of an answer"
-        columns: Columns = {"Document": text("document"), "Retrieved": thousands("retrieved")}
-        tables.append(table_of(idle["documents"], columns, caption=caption))
-    if suspects["found"]:
-        tables.append(table_of(suspects["documents"], _SUSPECTS, caption="Documents behind self-generated answers"))
-    else:
-        compared = f"Of {suspects['compared']:,} documents compared"
-        notes.append(f"{compared}, none goes clearly together with self-generated answers.")
-    hidden = (group["found"] - len(group["documents"]) for group in (idle, suspects))
-    notes += [f"{more:,} more such documents are not shown." for more in hidden if more]
-    return Section(
-        title="Documents",
-        words="A document supports an answer if one of its passages supports a sentence at least in part, or "
-        "the generator named it. q is from Fisher's test: answers with the document are self-generated more often than "
-        "the others.",
-        notes=notes,
-        tables=tables,
-    )

@@ -13,12 +13,21 @@ Columns: TypeAlias = Mapping[str, Callable[[Item], str]]  # heading to what its 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """The first cell of a row names the row; the cells after the first `texts` columns are figures."""
+    """The first cell of a row names the row; the cells after the first `texts` columns are figures.
+
+    `links` has for each row the page that its first cell leads to: a path of the installation, an address, or None.
+    """
 
     caption: str
     headings: tuple[str, ...]
     rows: Rows
     texts: int = 1
+    links: tuple[str | None, ...] = ()
+
+    def link(self, row: int, base: str) -> str | None:
+        """The address that a row leads to, in the installation at `base`."""
+        link = self.links[row] if self.links else None
+        return f"{base}{link}" if link is not None and link.startswith("/") else link
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +66,9 @@ class Section:
         return "".join(c if c.isalnum() else "-" for c in self.title.lower())
 
 
-def table_of(items: Iterable[Item], columns: Columns, *, caption: str, texts: int = 1) -> Table:
-    """A table with one row for each item."""
+def table_of(
+    items: Iterable[Item], columns: Columns, *, caption: str, texts: int = 1, links: Sequence[str | None] = ()
+) -> Table:
+    """A table with one row for each item, and a link for each if there are any."""
     rows = tuple(tuple(cell(item) for cell in columns.values()) for item in items)
-    return Table(caption=caption, headings=tuple(columns), rows=rows, texts=texts)
+    return Table(caption=caption, headings=tuple(columns), rows=rows, texts=texts, links=tuple(links))

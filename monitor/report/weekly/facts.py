@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from monitor.core.batch import Tally
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.figures.usage import AnswerUsage
 from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Unscored, Verdict
 from monitor.report.findings.find import Candidate
+from monitor.report.findings.lacking import QuestionGroup
 from monitor.report.weekly.week import Week
 from monitor.review.label import Opinion
 from monitor.review.rates.period import PeriodRates
@@ -81,7 +83,7 @@ class DocumentUse:
     """A document retrieved for `answers` of the answers read, of which `self_generated` are self-generated.
 
     `compared` counts the answers whose sentences were compared with the documents; in `supported` of them the
-    document supports a sentence.
+    document supports a sentence. `last` is when the last of the answers was given.
     """
 
     id: str
@@ -89,6 +91,15 @@ class DocumentUse:
     self_generated: int
     compared: int
     supported: int
+    last: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning:
+    """The beginning of the text of a document that has no id of its own, as it was retrieved for the answer `id`."""
+
+    id: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +110,34 @@ class ReadAnswers:
     of: int
     self_generated: int
     documents: tuple[DocumentUse, ...]  # those retrieved often enough
+    beginnings: Mapping[str, Beginning] = field(default_factory=dict)  # by document, of those that are shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosed:
+    """The diagnoses of this week and of the week before, and the days with any. Earlier releases made none."""
+
+    this: Mapping[Diagnosis, int] = field(default_factory=dict)
+    before: Mapping[Diagnosis, int] = field(default_factory=dict)
+    days: int = 0
+    days_before: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lacking:
+    """What was asked and the documents do not answer, from `answers` with a diagnosis, read `of` those of the week.
+
+    `missed` of them have the diagnosis `retrieval_missed`, in so many different `questions`, of which `read` were
+    grouped, by meaning or word for word.
+    """
+
+    answers: int = 0
+    of: int = 0
+    missed: int = 0
+    questions: int = 0
+    read: int = 0
+    by_meaning: bool = True
+    groups: tuple[QuestionGroup, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,5 +284,7 @@ class Facts:
     opinions: tuple[Opinion, ...]
     unlabelled: int
     findings: Findings = Findings()
+    diagnosed: Diagnosed = Diagnosed()
+    lacking: Lacking = Lacking()
     used: Mapping[str, UsedInTwoWeeks] = field(default_factory=dict)  # by model; '' if an event names none
     rates: PeriodRates | None = None  # from labels that were drawn for the week

@@ -1,20 +1,19 @@
-"""Compares answers by model, environment, prompt version, topic and retrieved document, as JSON objects."""
+"""Compares answers by model, environment, prompt version and topic, as JSON objects."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from monitor.core.figures.proportions import Share, adjusted, greater, two_sided
+from monitor.core.figures.proportions import Share, adjusted, two_sided
 from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Json
 from monitor.report.weekly.compare import changed, share, significant
-from monitor.report.weekly.facts import DocumentUse, ReadAnswers, TwoWeeks
+from monitor.report.weekly.facts import TwoWeeks
 from monitor.report.weekly.operations import name_json
 
 FALSE_DISCOVERIES = 0.05  # at most this share of what is named
 FEWEST = 30  # answers in each of the two weeks needed to compare a value
-FEWEST_RETRIEVALS = 20  # of a document needed to say anything about it
 MOST_GROUPS = 20
 MOST_NAMED = 10
 
@@ -68,56 +67,6 @@ def topics_json(groups: Mapping[str, TwoWeeks]) -> Json:
         "better": [_compared_json(group) for group in better[:MOST_NAMED]],
         "largest": [_compared_json(group) for group in values[:MOST_NAMED]],
     }
-
-
-def documents_json(read: ReadAnswers) -> Json:
-    """Documents that support nothing, and those that go together with self-generated answers."""
-    often = [document for document in read.documents if document.compared >= FEWEST_RETRIEVALS]
-    idle = sorted((d for d in often if not d.supported), key=lambda d: (-d.compared, d.id))
-    return {
-        "answers_read": read.answers,
-        "answers": read.of,
-        "least_retrievals": FEWEST_RETRIEVALS,
-        "retrieved_often": len(often),
-        "supporting_nothing": {
-            "found": len(idle),
-            "documents": [{"document": name_json(d.id), "retrieved": d.compared} for d in idle[:MOST_NAMED]],
-        },
-        "self_generated": _suspects(read),
-    }
-
-
-def _suspects(read: ReadAnswers) -> Json:
-    """Documents whose answers are self-generated more often than the others."""
-    whole = Share(matching=read.self_generated, total=read.answers)
-    looked_at = [
-        d for d in read.documents if d.answers >= FEWEST_RETRIEVALS and whole.total - d.answers >= FEWEST_RETRIEVALS
-    ]
-    p = [greater(part := _with(d), whole - part) for d in looked_at]
-    q: Sequence[float] = adjusted(p).tolist() if p else ()
-    clear = [(d, q[i], p[i]) for i, d in enumerate(looked_at) if q[i] <= FALSE_DISCOVERIES]
-    clear.sort(key=lambda entry: (entry[2], -entry[0].answers, entry[0].id))
-    return {
-        "compared": len(looked_at),
-        "found": len(clear),
-        "documents": [_suspect_json(d, whole, q=adjusted_p) for d, adjusted_p, _ in clear[:MOST_NAMED]],
-    }
-
-
-def _suspect_json(document: DocumentUse, whole: Share, *, q: float) -> Json:
-    part = _with(document)
-    rest = whole - part
-    return {
-        "document": name_json(document.id),
-        "with_it": share(part.matching, part.total),
-        "without_it": share(rest.matching, rest.total),
-        "lift": round(part.rate / rest.rate, 2) if rest.matching else None,
-        "q": significant(q),
-    }
-
-
-def _with(document: DocumentUse) -> Share:
-    return Share(matching=document.self_generated, total=document.answers)
 
 
 def _compared_json(group: Compared) -> Json:

@@ -37,7 +37,7 @@ def _lines(content: Item, link: Link, base: str) -> Iterator[str]:
     for line in warnings(content):
         yield f"> **Note:** {escape(line)}\n"
     for section in sections(content, link):
-        yield from _section(section)
+        yield from _section(section, base)
     yield f"Content {digest(content)} (SHA-256): the same rows give the same report."
 
 
@@ -55,22 +55,25 @@ def _actions(content: Item, base: str) -> Iterator[str]:
     yield ""
 
 
-def _section(section: Section) -> Iterator[str]:
+def _section(section: Section, base: str) -> Iterator[str]:
     yield f"## {escape(section.title)}\n"
     yield f"{escape(section.words)}\n"
     for note in section.notes:
         yield f"{escape(note)}\n"
     for table in section.tables:
-        yield from _table(table)
+        yield from _table(table, base)
     for card in section.cards:
         yield from _card(card)
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: Table, base: str) -> Iterator[str]:
     yield f"**{escape(table.caption)}**\n"
     yield _row(table.headings)
     yield _row(["---" if place < table.texts else "---:" for place in range(len(table.headings))])
-    yield from (_row([escape(cell) for cell in row]) for row in table.rows)
+    for place, (name, *cells) in enumerate(table.rows):
+        link = table.link(place, base)
+        linked = f"[{escape(name)}](<{link}>)" if link and not link.startswith("/") else escape(name)
+        yield _row([linked, *map(escape, cells)])
     yield ""
 
 

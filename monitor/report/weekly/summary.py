@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from monitor.core.diagnosis import Diagnosis
+from monitor.core.reason_words import diagnosis_name
 from monitor.core.text.plain import percent, plain, plural
+from monitor.report.findings.lacking import FALSE_ALARM
 from monitor.report.weekly.actions import least_wrong
 from monitor.report.weekly.compare import BETTER, UNCLEAR, WORSE, change_verdict
 from monitor.report.weekly.elements import Item
+from monitor.report.weekly.retrieval.sections import named_document
 from monitor.report.weekly.wording import change, counted, length, number, points, share, watched
 
 _NAMED = 3
@@ -29,7 +33,7 @@ def headline(content: Item) -> list[str]:
     """The few sentences for a reader with half a minute. Names in them come from outside."""
     if not content["verdicts"]["answers"]:
         return ["No answers were assessed in this week."]
-    return [*_true_rates(content), *_rates(content), *_topics(content), *_documents(content), *_operations(content)]
+    return [*_true_rates(content), *_rates(content), *_topics(content), *_retrieval(content), *_operations(content)]
 
 
 def warnings(content: Item) -> list[str]:
@@ -108,11 +112,38 @@ def _topics(content: Item) -> Iterator[str]:
             yield f"{word}: {', '.join(named)}{f' and {more} more' if more else ''}."
 
 
-def _documents(content: Item) -> Iterator[str]:
+def _retrieval(content: Item) -> Iterator[str]:
+    """Reports of earlier releases, and weeks without diagnoses, have documents alone."""
+    diagnoses, lacking = content.get("diagnoses"), content.get("lacking")
+    if diagnoses is not None and diagnoses["diagnosed"]:
+        missed = _share_of(diagnoses, [Diagnosis.RETRIEVAL_MISSED])
+        generator = _share_of(diagnoses, [each for each in Diagnosis if each.of_generator])
+        told = f"Retrieval missed what was asked in {missed} of the diagnosed answers"
+        yield f"{told}; the generator failed in {generator}."
+    groups = () if lacking is None else lacking["groups"]
+    clear = [group for group in groups if group["q"] is not None and group["q"] <= FALSE_ALARM and group["question"]]
+    if clear:
+        others = f" and {plural(len(clear) - 1, 'other group')} of questions" if len(clear) > 1 else ""
+        asked = f"“{plain(clear[0]['question'])}” and the like ({plural(clear[0]['missed']['count'], 'answer')})"
+        yield f"Without a document: {asked}{others}."
     suspects = content["documents"]["self_generated"]
     if suspects["found"]:
-        named = ", ".join(document["document"] for document in suspects["documents"][:_NAMED])
+        named = ", ".join(named_document(document) for document in suspects["documents"][:_NAMED])
         yield f"{plural(suspects['found'], 'document')} behind self-generated answers: {named}."
+
+
+def _share_of(diagnoses: Item, own: Sequence[Diagnosis]) -> str:
+    """The share with one of these diagnoses, and which of them clearly changed."""
+    count = sum(diagnoses["rates"][each.value]["this"]["count"] for each in own)
+    changes = [(each, diagnoses["rates"][each.value]["change"]) for each in own]
+    clear = [
+        f"{'' if len(own) == 1 else diagnosis_name(each) + ' '}{_VERDICTS[found['verdict']]}: "
+        f"{points(found['difference'])}"
+        for each, found in changes
+        if found is not None and found["verdict"] != UNCLEAR
+    ]
+    whole = percent(count / diagnoses["diagnosed"])
+    return f"{whole} ({'; '.join(clear)})" if clear else whole
 
 
 def _operations(content: Item) -> Iterator[str]:

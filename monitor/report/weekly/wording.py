@@ -9,7 +9,7 @@ from operator import itemgetter
 from monitor.alert.figures import amount
 from monitor.core.duration import format_duration
 from monitor.core.text.plain import moment, percent, plural
-from monitor.report.weekly.elements import Item
+from monitor.report.weekly.elements import Columns, Item
 
 NOTHING = "–"
 SIDES = {"negative": "Negative", "grounded": "Grounded", "refusal": "Refusals", "self_generated": "Self-generated"}
@@ -89,3 +89,11 @@ def watched(alerts: Item) -> str:
     if not days:
         return "Not watched: no alert rule ran in this week"
     return "No alert fired" if days >= _WEEK else f"No alert fired on the {plural(days, 'day')} on which rules ran"
+
+
+TWO_WEEKS: Columns = {
+    "Answers": lambda rate: f"{rate['this']['count']:,}",
+    "This week": lambda rate: share(rate["this"]),
+    "Week before": lambda rate: share(rate["before"]),
+    "Change": lambda rate: change(rate["change"]),
+}

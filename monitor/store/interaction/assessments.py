@@ -16,6 +16,7 @@ from monitor.audit.canonical import canonical
 from monitor.core.model import Work
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
+from monitor.store.interaction.turns.readings import reading_json, readings
 from monitor.store.interaction.writer import GROUP
 from monitor.store.tables.interactions import assessment, interaction, judgement, pending, profile
 from monitor.store.tables.ledger import consumer_offset
@@ -48,6 +49,7 @@ class AssessmentQueries:
         """The interaction with each of its assessments as a flat mapping; apps may share an id.
 
         `reference_frozen_at` and `reference_size` are of the reference in which it has its rank; None without one.
+        `read_as` is how a follow-up question was read (`reading_json`); None where it was read as it stands.
         """
         hidden = {assessment.c[name] for name in ("app", "id", "occurred_at", "transaction_id")}
         columns = [*interaction.c, *(column for column in assessment.c if column not in hidden), *_OF_REFERENCE]
@@ -58,7 +60,10 @@ class AssessmentQueries:
             query = query.where(interaction.c.app == app)
         query = query.order_by(interaction.c.app, assessment.c.live.desc(), assessment.c.profile_name)
         with retriable(), self._engine.connect() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+            rows = [dict(row) for row in connection.execute(query).mappings()]
+            asked = [{**row, "standalone_question": (row["evidence"] or {}).get("standalone_question")} for row in rows]
+            read = readings(connection, asked)
+        return [{**row, "read_as": reading_json(one)} for row, one in zip(rows, read, strict=True)]
 
     def judgements(self, app: str, interaction_id: str) -> list[Mapping[str, Any]]:
         """The judgements of one interaction, by metric, the latest first."""

@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason, Unscored, Verdict
 from monitor.store.database import retriable
 from monitor.store.interaction.listing.search import Terms
@@ -115,6 +116,7 @@ class Filters:
     topic: str | None = None
     verdicts: frozenset[Verdict] = frozenset()  # none: all
     reason: Reason | None = None
+    diagnoses: frozenset[Diagnosis] = frozenset()  # none: all, and answers without one
     refusal: RefusalCorrectness | None = None
     metric: MetricRange | None = None
     labelled: Labelled | None = None
@@ -177,6 +179,7 @@ class ListedInteraction:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost: float | None = None
+    diagnosis: Diagnosis | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,12 +208,14 @@ def interaction_conditions(filters: Filters, searched: Terms) -> list[ColumnElem
 
 
 def assessment_conditions(filters: Filters) -> list[ColumnElement[bool]]:
-    """The conditions on live assessments; the covering index answers all but the last two."""
+    """The conditions on live assessments; the covering index answers all but those on diagnosis, rank and labels."""
     found: list[ColumnElement[bool]] = []
     if filters.verdicts:
         found.append(_a.verdict.in_(sorted(filters.verdicts)))
     if filters.reason is not None:
         found.append(literal(filters.reason.value) == any_(_a.reasons))
+    if filters.diagnoses:
+        found.append(_a.diagnosis.in_(sorted(filters.diagnoses)))
     if filters.refusal is not None:
         found.append(_a.refusal_correct.is_(filters.refusal is RefusalCorrectness.CORRECT))
     if (wanted := filters.metric) is not None:

@@ -13,10 +13,12 @@ from uuid import uuid4
 
 from sqlalchemy import Engine, and_, case, delete, func, select, text, true, tuple_, update
 
-from monitor.core.assessment_json import storable
+from monitor.core.assessment_json import diagnosis_of, storable
+from monitor.core.diagnosis import ChunkDiagnosis
 from monitor.core.model import Interaction, Reason, Verdict, Work
 from monitor.store.database import retriable
 from monitor.store.interaction.rows import interaction_of
+from monitor.store.interaction.turns.readings import readings
 from monitor.store.tables.interactions import assessment, interaction, pending
 
 if TYPE_CHECKING:
@@ -52,15 +54,16 @@ class Taken:
 class Claim(Taken):
     """Work on an interaction. `refuses`: the answer is worded as a refusal.
 
-    `verdict` and `retrieval`, the stored form of what its diagnosis rests on, are those of the live assessment. Only
-    the judge's work has them, and only where they are known.
+    `verdict`, `diagnosis` and `standalone`, its question as it was completed from earlier turns, are those of the live
+    assessment. Only the judge's work has them, and only where they are known.
     """
 
     group: str
     interaction: Interaction
     refuses: bool
+    standalone: str | None = None
     verdict: Verdict | None = None
-    retrieval: Mapping[str, Any] | None = None
+    diagnosis: ChunkDiagnosis | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +94,16 @@ def forget(connection: psycopg.Connection, claims: Sequence[Claim]) -> None:
     connection.execute("DELETE FROM pending WHERE id = ANY(%s)", ([claim.id for claim in claims],))
 
 
+def _diagnosis(diagnosis: str | None, retrieval: Mapping[str, Any] | None) -> ChunkDiagnosis | None:
+    """None without one, or in a form that only another release reads: a claim must not fail for that."""
+    if diagnosis is None or retrieval is None:
+        return None
+    try:
+        return diagnosis_of(diagnosis, retrieval)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
 class PendingQueue:
     """The queue; every method may raise `Retriable`."""
 
@@ -116,7 +129,9 @@ class PendingQueue:
             select(
                 a.reasons.contains([Reason.REFUSAL_WORDING.value]).label("refuses"),
                 case((judged, a.verdict)).label("verdict"),
+                case((judged, a.diagnosis)).label("diagnosis"),
                 case((judged, a.evidence["retrieval"])).label("retrieval"),
+                case((judged, a.evidence["standalone_question"])).label("standalone_question"),
             )
             .where(*(a[name] == interaction.c[name] for name in ("app", "id", "occurred_at")))
             .where(a.live)
@@ -136,6 +151,7 @@ class PendingQueue:
             .where(wanted)
             .order_by(_p.id)
         )
+        rows = connection.execute(query).mappings().all()
         return [
             Claim(
                 id=row["pending_id"],
@@ -145,10 +161,11 @@ class PendingQueue:
                 group=row["group_id"],
                 interaction=interaction_of(row),
                 refuses=bool(row["refuses"]),
+                standalone=None if read is None else read.text,
                 verdict=None if row["verdict"] is None else Verdict(row["verdict"]),
-                retrieval=row["retrieval"],
+                diagnosis=_diagnosis(row["diagnosis"], row["retrieval"]),
             )
-            for row in connection.execute(query).mappings()
+            for row, read in zip(rows, readings(connection, rows), strict=True)
         ]
 
     def failed(self, claims: Sequence[Taken], error: str, retry_at: datetime | None, *, attempted: bool = True) -> None:

@@ -159,8 +159,12 @@ def _places(keys: Sequence[tuple[str, str, datetime]]) -> dict[str, list[Any]]:
 
 
 def stored_assessment_json(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON object of an assessment (`assessment_json`) from its row; after an erasure without support."""
+    """The JSON object of an assessment (`assessment_json`) from its row; after an erasure without support.
+
+    The `text` of a standalone question is not stored, and null.
+    """
     evidence = row["evidence"] or {}
+    standalone = evidence.get("standalone_question")
     return {
         "id": row["id"],
         "app": row["app"],
@@ -173,6 +177,9 @@ def stored_assessment_json(row: Mapping[str, Any]) -> dict[str, Any]:
         "reasons": list(row["reasons"]),
         "support": row["support"] or {"origin": None, "documents": []},
         **{name: evidence[name] for name in _EVIDENCE if name in evidence},
+        "diagnosis": row["diagnosis"],
+        "retrieval": evidence.get("retrieval"),
+        "standalone_question": None if standalone is None else {"text": None, **standalone},
         "profile": {"name": row["profile_name"], "hash": row["profile_hash"]},
         "embedding_model": row["embedding_model"],
         "rule_verdict": row["rule_verdict"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +19,7 @@ from monitor.store.tables.audit import report
 WEEKLY = "weekly"
 PAGE = 30  # headlines
 REPORTER_LOCK = 7_305_107
-_EXAMPLES = ("worst", "over_refusals")  # sections of a report that quote interactions
+_QUOTED = ("question", "answer", "first_words")  # texts of an interaction, in an object that has its `id` too
 _CHUNK = 20  # reports in memory at a time
 _STORED = text("""
     SELECT id FROM interaction WHERE app = :app AND id = ANY(CAST(:ids AS text[])) AND NOT 'erased' = ANY(marks)
@@ -178,22 +178,39 @@ def _gone(connection: Connection, app: str, content: Mapping[str, Any]) -> set[s
 
     The rows of the others are locked until the transaction ends, so that a later erasure finds the report.
     """
-    shown = {example["id"] for name in _EXAMPLES for example in content[name]}
+    shown = set(_shown(content))
     stored = connection.scalars(_STORED, {"app": app, "ids": sorted(shown)})
     return shown - set(stored)
 
 
+def _shown(value: Any) -> Iterator[str]:
+    """The ids of the interactions that are quoted anywhere in it."""
+    if isinstance(value, Mapping):
+        if _quotes(value):
+            yield value["id"]
+        value = value.values()
+    elif not isinstance(value, list):
+        return
+    for part in value:
+        yield from _shown(part)
+
+
 def _without(content: Mapping[str, Any], ids: set[str]) -> dict[str, Any]:
-    return {
-        **content,
-        **{
-            name: [
-                {**example, "question": "", "answer": ""} if example["id"] in ids else example
-                for example in content[name]
-            ]
-            for name in _EXAMPLES
-        },
-    }
+    return {name: _blanked(part, ids) for name, part in content.items()}
+
+
+def _blanked(value: Any, ids: set[str]) -> Any:
+    """The same without the texts of these interactions."""
+    if isinstance(value, list):
+        return [_blanked(part, ids) for part in value]
+    if not isinstance(value, Mapping):
+        return value
+    gone = _quotes(value) and value["id"] in ids
+    return {name: "" if gone and name in _QUOTED else _blanked(part, ids) for name, part in value.items()}
+
+
+def _quotes(value: Mapping[str, Any]) -> bool:
+    return "id" in value and any(name in value for name in _QUOTED)
 
 
 def _stored(row: Row[Any]) -> StoredReport:

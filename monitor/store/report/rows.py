@@ -1,11 +1,12 @@
 """Reads from rows what the rollups lack: prompt versions, and which documents were retrieved and supported answers.
 
-A week with more than `MOST` answers is sampled evenly: by thin slices of time, the same ones each time.
+A week with more answers than are read is sampled evenly: by thin slices of time, the same ones each time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,12 +15,14 @@ from sqlalchemy import Connection, TextClause, text
 from monitor.alert.window import Span
 from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Verdict
-from monitor.report.weekly.facts import DocumentUse, ReadAnswers, TwoWeeks
-from monitor.report.weekly.groups import FEWEST_RETRIEVALS
+from monitor.core.text.content_id import CONTENT_ID
+from monitor.report.weekly.facts import Beginning, DocumentUse, ReadAnswers, TwoWeeks
+from monitor.report.weekly.retrieval.documents import FEWEST_RETRIEVALS, shown_documents
 from monitor.report.weekly.week import Week
 from monitor.store.alert.explanations import thin_slices
 
 MOST = 100_000
+RETRIEVED = 20_000  # answers whose documents and chunks are read: these are long, and on a cold disk each costs 3 ms
 # A passage with this score supports its sentence at least in part: `monitor explain` calls that `partly`.
 CARRIES = 0.6
 
@@ -47,23 +50,40 @@ _PROMPTS = """
     SELECT coalesce(i.prompt_version, '') AS value, a.verdict, count(*) AS n
     {sampled} {interaction} GROUP BY 1, 2
 """
-# Documents that a generator or the sidecar named count as supporting. Extractive support does not: it always exists.
+# An answer rests on a document if it uses a chunk of it, if a passage of it supports a sentence, or if a generator or
+# the sidecar named it. Extractive support does not count: it always exists. Texts of documents stay where they are.
 _DOCUMENTS = """
     SELECT r.document, count(*) AS answers, count(*) FILTER (WHERE a.verdict = 'self_generated') AS self_generated,
-        count(*) FILTER (WHERE a.evidence ? 'alignment') AS compared,
-        count(*) FILTER (WHERE a.evidence ? 'alignment' AND (
-            EXISTS (
-                SELECT FROM jsonb_array_elements(a.evidence -> 'alignment') p
-                WHERE p ->> 'document_id' = r.document AND (p ->> 'score')::float >= :carries
-                    AND NOT coalesce((p ->> 'contradicts')::boolean, false)
-            ) OR a.support ->> 'origin' <> 'extractive' AND EXISTS (
-                SELECT FROM jsonb_array_elements(a.support -> 'documents') p WHERE p ->> 'document_id' = r.document
-            )
-        )) AS supported
+        count(*) FILTER (WHERE e.compared) AS compared,
+        count(*) FILTER (WHERE e.compared AND r.document = ANY(e.carrying)) AS supported, max(a.occurred_at) AS last
     {sampled} {interaction}
-    CROSS JOIN LATERAL (SELECT DISTINCT d ->> 'id' AS document FROM jsonb_array_elements(i.retrieved_documents) d) r
+    CROSS JOIN LATERAL (
+        SELECT a.evidence ?| '{{alignment,retrieval}}' AS compared, ARRAY(
+            SELECT p ->> 'document_id' FROM jsonb_array_elements(a.evidence -> 'alignment') p
+            WHERE (p ->> 'score')::float >= :carries AND NOT coalesce((p ->> 'contradicts')::boolean, false)
+            UNION ALL
+            SELECT i.ids ->> c::int
+            FROM jsonb_path_query(a.evidence, '$.retrieval.chunks[*] ? (@.used == true).document') c
+            UNION ALL
+            SELECT p ->> 'document_id' FROM jsonb_array_elements(a.support -> 'documents') p
+            WHERE a.support ->> 'origin' <> 'extractive'
+        ) AS carrying OFFSET 0
+    ) e
+    CROSS JOIN LATERAL (SELECT DISTINCT d AS document FROM jsonb_array_elements_text(i.ids) d) r
     GROUP BY r.document HAVING count(*) >= :fewest
 """
+_IDS = "occurred_at, jsonb_path_query_array(i.retrieved_documents, '$[*].id') AS ids"
+_BEGINNINGS = text("""
+    SELECT d.document, f.id, f.beginning
+    FROM unnest(CAST(:documents AS text[]), CAST(:moments AS timestamptz[])) AS d (document, moment)
+    CROSS JOIN LATERAL (
+        SELECT i.id, left(r ->> 'text', :longest) AS beginning
+        FROM interaction i, jsonb_array_elements(i.retrieved_documents) r
+        WHERE i.app = :app AND i.occurred_at = d.moment AND r ->> 'id' = d.document AND NOT 'erased' = ANY(i.marks)
+        ORDER BY i.id LIMIT 1
+    ) f
+""")
+_BEGINNING = 300  # characters of a document that are read
 
 
 def prompt_versions(connection: Connection, app: str, week: Week, *, totals: tuple[int, int]) -> dict[str, TwoWeeks]:
@@ -80,10 +100,10 @@ def prompt_versions(connection: Connection, app: str, week: Week, *, totals: tup
 
 def read(connection: Connection, app: str, week: Week, *, total: int) -> ReadAnswers:
     """The documents that were retrieved often, among the `total` answers of the week or a sample of them."""
-    values = sample(app, week.start, week.end, total)
+    values = sample(app, week.start, week.end, total, RETRIEVED)
     whole = connection.execute(_COUNT, values).mappings().one()
     found = connection.execute(
-        _from_sample(_DOCUMENTS, "retrieved_documents"), {**values, "carries": CARRIES, "fewest": FEWEST_RETRIEVALS}
+        _from_sample(_DOCUMENTS, _IDS), {**values, "carries": CARRIES, "fewest": FEWEST_RETRIEVALS}
     ).mappings()
     documents = (
         DocumentUse(
@@ -92,15 +112,30 @@ def read(connection: Connection, app: str, week: Week, *, total: int) -> ReadAns
             self_generated=row["self_generated"],
             compared=row["compared"],
             supported=row["supported"],
+            last=row["last"],
         )
         for row in found
     )
-    return ReadAnswers(
+    known = ReadAnswers(
         answers=whole["answers"],
         of=total,
         self_generated=whole["self_generated"],
         documents=tuple(sorted(documents, key=lambda document: document.id)),
     )
+    return replace(known, beginnings=_beginnings(connection, app, known))
+
+
+def _beginnings(connection: Connection, app: str, known: ReadAnswers) -> dict[str, Beginning]:
+    """The first words of those documents without an id of their own that the report shows."""
+    nameless = [document for document in shown_documents(known) if document.id.startswith(CONTENT_ID)]
+    values = {
+        "app": app,
+        "documents": [document.id for document in nameless],
+        "moments": [document.last for document in nameless],
+        "longest": _BEGINNING,
+    }
+    rows = connection.execute(_BEGINNINGS, values) if nameless else ()
+    return {row.document: Beginning(id=row.id, text=row.beginning) for row in rows if row.beginning}
 
 
 def _from_sample(template: str, column: str) -> TextClause:
@@ -114,9 +149,9 @@ def _by_prompt(connection: Connection, values: Mapping[str, Any]) -> dict[str, V
     return found
 
 
-def sample(app: str, start: datetime, end: datetime, total: int) -> dict[str, Any]:
-    """The values of `SAMPLED_ROWS`: all of the `total` answers of [start, end), or an even sample of them."""
-    slices = thin_slices(Span(start=start, end=end), MOST / max(total, 1))
+def sample(app: str, start: datetime, end: datetime, total: int, most: int | None = None) -> dict[str, Any]:
+    """The values of `SAMPLED_ROWS`: all of the `total` answers of [start, end), or an even sample of `most` or MOST."""
+    slices = thin_slices(Span(start=start, end=end), (most or MOST) / max(total, 1))
     return {
         "app": app,
         "verdicts": [verdict.value for verdict in Verdict],

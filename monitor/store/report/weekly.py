@@ -25,6 +25,7 @@ from monitor.store.database import retriable
 from monitor.store.interaction.overview import OverviewStore
 from monitor.store.report.cells import hourly, minutes, sampled_days
 from monitor.store.report.operations import coverage, episodes, judged, judged_answers, silences, usage, used, watched
+from monitor.store.report.questions import Asked, Embed, asked, diagnosed, lacking
 from monitor.store.report.rows import SAMPLED_ROWS, prompt_versions, read, sample
 from monitor.store.review.labels import Reviews
 from monitor.store.review.plans import Plans
@@ -93,10 +94,13 @@ _OVER = {
 
 
 class WeeklyFacts:
-    """Reads; every method may raise `Retriable`, also when a statement takes longer than `TIMEOUT_MS`."""
+    """Reads; every method may raise `Retriable`, also when a statement takes longer than `TIMEOUT_MS`.
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    `embed` gives questions vectors, for which no database waits; without it they are grouped word for word.
+    """
+
+    def __init__(self, engine: Engine, embed: Embed | None = None) -> None:
+        self._engine, self._embed = engine, embed
         self._reviews = Reviews(engine)
         self._plans, self._overview = Plans(engine), OverviewStore(engine)
 
@@ -127,7 +131,9 @@ class WeeklyFacts:
             total = sum(counts.total for counts in days.values())
             told = _told(connection, app, week, total=total)
             refusals, refusals_before = _refusals(connection, values | told)
-            return Facts(
+            diagnoses = diagnosed(connection, app, week)
+            questions = asked(connection, app, week, total=this.total) if diagnoses.this else Asked()
+            known = Facts(
                 app=app,
                 week=week,
                 days=days,
@@ -154,7 +160,9 @@ class WeeklyFacts:
                 unlabelled=unlabelled,
                 findings=_findings(connection, app, week, total=total),
                 rates=None if plan is None else planned_rates(self._engine, self._overview, plan),
+                diagnosed=diagnoses,
             )
+        return replace(known, lacking=lacking(questions, of=this.total, embed=self._embed))
 
     @contextmanager
     def _snapshot(self) -> Iterator[Connection]:

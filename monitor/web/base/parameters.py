@@ -123,7 +123,7 @@ def parameter_error(name: str, message: str) -> RequestValidationError:
     return RequestValidationError([{"type": "value_error", "loc": ("query", name), "msg": message}])
 
 
-_LISTS = frozenset({"verdict"})
+_LISTS = frozenset({"diagnosis", "verdict"})
 
 
 def _parameter_names(dependant: Dependant) -> frozenset[str]:

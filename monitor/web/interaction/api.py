@@ -36,7 +36,7 @@ from monitor.web.base.disclosure import INTERACTION_FIELDS, Clear, record_look, 
 from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import AppAndId, Cursor, Limit
 from monitor.web.base.problem import NOT_FOUND, problems
-from monitor.web.interaction.api_assessment import RANK, REFERENCE, Assessment, assessment
+from monitor.web.interaction.api_assessment import DIAGNOSIS, RANK, REFERENCE, Assessment, assessment
 from monitor.web.interaction.api_filters import read_filters
 from monitor.web.interaction.exact import permitted
 
@@ -60,6 +60,7 @@ class InteractionItem(ApiResponse):
     verdict: str
     rule_verdict: str
     reasons: list[str]
+    diagnosis: str | None = Field(description=DIAGNOSIS)
     refusal: Refusal
     probabilities: Probabilities
     metrics: Metrics
@@ -278,6 +279,7 @@ def _item(listed: ListedInteraction) -> InteractionItem:
         verdict=listed.verdict,
         rule_verdict=listed.rule_verdict,
         reasons=list(listed.reasons),
+        diagnosis=listed.diagnosis,
         refusal=Refusal(kind=listed.refusal_kind, correct=listed.refusal_correct),
         probabilities=probabilities(values),
         metrics=metrics(values),

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from monitor.privacy.masking import redact_part
+from monitor.privacy.masking import redact, redact_part
 from monitor.web.base.api_model import (
     ApiResponse,
     Metrics,
@@ -21,8 +21,10 @@ from monitor.web.base.api_model import (
     probabilities,
     rounded,
 )
+from monitor.web.interaction.diagnosis.api import Retrieval, retrieval
 
 RANK = "conformal rank in the app's reference period: about 0.1 of usual answers have 0.1 or less; null without one"
+DIAGNOSIS = "whether the retriever or the generator is at fault; null: an earlier release assessed it"
 REFERENCE = "hash of that reference"
 
 
@@ -68,6 +70,34 @@ class MissingFact(ApiResponse):
     text: str
 
 
+class BorrowedWords(ApiResponse):
+    """Characters `[start, end)` of the question of an earlier turn; `text` is masked, and null if they are gone."""
+
+    id: str
+    start: int
+    end: int
+    text: str | None
+
+
+class AsAsked(ApiResponse):
+    """The similarities of a follow-up question as it was asked."""
+
+    sdq: float | None
+    qrd: float | None
+    qa: float | None
+
+
+class StandaloneQuestion(ApiResponse):
+    """How a follow-up question was read: its own words after those that it borrows from earlier turns."""
+
+    text: str | None = Field(description="what was compared with the documents; null if there is a `problem`")
+    problem: str | None = Field(None, description="why the text cannot be put together any more")
+    cue_start: int = Field(description="of the words of the question by which it leans; empty: it names nothing")
+    cue_end: int
+    borrowed: list[BorrowedWords]
+    as_asked: AsAsked
+
+
 class Assessment(ApiResponse):
     """The verdict of one interaction under one profile, with its evidence."""
 
@@ -84,7 +114,12 @@ class Assessment(ApiResponse):
     features: dict[str, float | None]
     alignment: list[AlignedSentence]
     missing: list[MissingFact]
+    diagnosis: str | None = Field(description=DIAGNOSIS)
+    retrieval: Retrieval | None = Field(description="the chunks that it rests on; null after an erasure too")
     compared: float = Field(description="share of the documents that the answer was aligned with; below 1 if too long")
+    standalone_question: StandaloneQuestion | None = Field(
+        None, description="how a follow-up question was read; null: as it stands"
+    )
     profile: Profile
     embedding_model: str
     rule_verdict: str = Field(description="the verdict of the thesis's rule alone, for comparison")
@@ -120,7 +155,10 @@ def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
         features=evidence.get("features", {}),
         alignment=[AlignedSentence(**pair) for pair in alignment],
         missing=[MissingFact(**fact) for fact in missing],
+        diagnosis=row["diagnosis"],
+        retrieval=retrieval(evidence),
         compared=evidence.get("compared", 1.0),
+        standalone_question=_standalone(row, clear=clear),
         profile=Profile(name=row["profile_name"], hash=row["profile_hash"]),
         embedding_model=row["embedding_model"],
         rule_verdict=row["rule_verdict"],
@@ -128,4 +166,22 @@ def assessment(row: Mapping[str, Any], *, clear: bool) -> Assessment:
         reference=row["reference"],
         live=row["live"],
         revised_at=row["revised_at"],
+    )
+
+
+def _standalone(row: Mapping[str, Any], *, clear: bool) -> StandaloneQuestion | None:
+    """The words of earlier turns stay masked: a look in clear is recorded for this interaction alone."""
+    read = row["read_as"]
+    if read is None:
+        return None
+    stored = row["evidence"]["standalone_question"]
+    words = [None if piece["text"] is None else redact(piece["text"]) for piece in read["borrowed"]]
+    own = row["question"] if clear else redact(row["question"])
+    return StandaloneQuestion(
+        text=None if read["text"] is None else " ".join([*filter(None, words), own]),
+        problem=read["problem"],
+        cue_start=stored["cue_start"],
+        cue_end=stored["cue_end"],
+        borrowed=[BorrowedWords(**at, text=text) for at, text in zip(stored["borrowed"], words, strict=True)],
+        as_asked=AsAsked(**read["as_asked"]),
     )

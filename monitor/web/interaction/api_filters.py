@@ -9,6 +9,7 @@ from fastapi import Query, Request
 from pydantic import AfterValidator
 
 from monitor.app.wiring.application import Application
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason, Verdict
 from monitor.store.interaction.filters import (
     ExactValues,
@@ -46,6 +47,9 @@ def read_filters(
         list[Verdict] | None, Query(max_length=len(Verdict), description="Any of these verdicts.")
     ] = None,
     reason: Annotated[Reason | None, Query()] = None,
+    diagnosis: Annotated[
+        list[Diagnosis] | None, Query(max_length=len(Diagnosis), description="Any of these diagnoses.")
+    ] = None,
     refusal: Annotated[
         RefusalCorrectness | None, Query(description="Only correct refusals, or only over-refusals.")
     ] = None,
@@ -82,6 +86,7 @@ def read_filters(
         topic=topic,
         verdicts=frozenset(verdict or ()),
         reason=reason,
+        diagnoses=frozenset(diagnosis or ()),
         refusal=refusal,
         metric=None if metric is None else _range(metric),
         labelled=labelled,

@@ -19,6 +19,7 @@ COLUMNS = (
     *("refusal_kind", "refusal_correct", "p_grounded", "p_refusal", "p_self_generated", "uncalibrated"),
     *(*METRICS, "rule_verdict", "profile_name", "profile_hash", "rank", "reference"),
     *USED,
+    "diagnosis",
 )
 _FIGURES = (*METRICS, "p_grounded", "p_refusal", "p_self_generated", "rank")
 # A spreadsheet takes a text that starts with one of these, or with a wide or small form of it, for a formula, and runs

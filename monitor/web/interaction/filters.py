@@ -10,8 +10,9 @@ from typing import TypeVar
 
 from monitor.assess.explain import METRIC_NAMES
 from monitor.core.assessment_json import storable
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason, Unscored, Verdict
-from monitor.core.reason_words import REASON_WORDS, UNSCORED_WORDS
+from monitor.core.reason_words import DIAGNOSIS_WORDS, REASON_WORDS, UNSCORED_WORDS, diagnosis_name
 from monitor.store.interaction.filters import (
     ExactValues,
     Filters,
@@ -43,15 +44,21 @@ UNSCORED: Mapping[str, str] = {ANY: "turns that cannot be scored"} | {
     reason.value: f"turns that {UNSCORED_WORDS[reason]}" for reason in Unscored
 }
 REASONS: Mapping[str, str] = {reason.value: REASON_WORDS[reason] for reason in Reason}
+RETRIEVER, GENERATOR = "retriever", "generator"
+DIAGNOSES: Mapping[str, str] = {RETRIEVER: "retriever at fault", GENERATOR: "generator at fault"} | {
+    its.value: f"{diagnosis_name(its)}: {DIAGNOSIS_WORDS[its]}" for its in Diagnosis
+}
 METRIC_WORDS: Mapping[str, str] = {name: f"{name.upper()}: {METRIC_NAMES[name]}" for name in METRICS}
 # All fields of the form, in the order of their chips.
 FIELDS = (
-    *("span", "since", "until", "app", "environment", "model", "topic", "verdict", "reason", "refusal"),
-    *("metric", "low", "high", "labelled", "suspicious", "unscored", "conversation", "trace", "tag", "words"),
+    *("span", "since", "until", "app", "environment", "model", "topic", "verdict", "reason", "diagnosis"),
+    *("refusal", "metric", "low", "high", "labelled", "suspicious", "unscored", "conversation", "trace"),
+    *("tag", "words"),
 )
 _ABOUT_ANSWERS = {
     "verdict": "Verdict",
     "reason": "Reason",
+    "diagnosis": "Diagnosis",
     "refusal": "Refusal",
     "metric": "Metric",
     "low": "At least",
@@ -129,6 +136,7 @@ def parse_query(pairs: Iterable[tuple[str, str]], now: datetime) -> ListQuery:
         topic=fields.get("topic"),
         verdicts=_verdicts(verdict),
         reason=read("reason", "Reason", Reason),
+        diagnoses=_diagnoses(read("diagnosis", "Diagnosis", lambda name: _known(name, DIAGNOSES))),
         refusal=read("refusal", "Refusal", RefusalCorrectness),
         metric=MetricRange(metric=metric, low=low, high=high) if metric and not low is high is None else None,
         labelled=read("labelled", "Labels", Labelled),
@@ -148,6 +156,7 @@ def _chips(query: ListQuery) -> Iterator[Chip]:
     words = {
         "verdict": VERDICTS,
         "reason": REASONS,
+        "diagnosis": DIAGNOSES,
         "refusal": REFUSALS,
         "labelled": LABELLED,
         "suspicious": SUSPICIOUS,
@@ -183,6 +192,14 @@ def _verdicts(name: str | None) -> frozenset[Verdict]:
     if name is None:
         return frozenset()
     return frozenset(v for v in Verdict if v.negative) if name == NEGATIVE else frozenset({Verdict(name)})
+
+
+def _diagnoses(name: str | None) -> frozenset[Diagnosis]:
+    if name == RETRIEVER:
+        return frozenset(its for its in Diagnosis if its.of_retriever)
+    if name == GENERATOR:
+        return frozenset(its for its in Diagnosis if its.of_generator)
+    return frozenset() if name is None else frozenset({Diagnosis(name)})
 
 
 def _known(name: str, known: Mapping[str, object]) -> str:

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 
 from monitor.app.wiring.application import Application
 from monitor.assess.reference import is_flagged, rank_words
-from monitor.core.reason_words import REASON_WORDS, UNSCORED_ADVICE, UNSCORED_OF_ONE
+from monitor.core.reason_words import REASON_WORDS, UNSCORED_ADVICE, UNSCORED_OF_ONE, diagnosis_name
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong
 from monitor.store.interaction.filters import InteractionPage, ListedInteraction
@@ -25,6 +25,7 @@ from monitor.web.base.disclosure import record_export
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page
 from monitor.web.interaction import filters as forms
+from monitor.web.interaction.diagnosis.view import COLOURS
 from monitor.web.interaction.exact import permitted
 from monitor.web.interaction.export import MAX_ROWS, as_csv, as_json_lines
 from monitor.web.interaction.filters import ListQuery, parse_query
@@ -88,6 +89,8 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
         forms=forms,
         spans=SPANS,
         reasons=REASON_WORDS,
+        diagnosis_name=diagnosis_name,
+        diagnosis_colours=COLOURS,
         read=READ,
         most=MAX_ROWS,
     )

@@ -28,6 +28,7 @@ from monitor.web.base.disclosure import INTERACTION_FIELDS, record_look
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import interaction_path, page
 from monitor.web.interaction import view as interaction_view
+from monitor.web.interaction.diagnosis.view import diagnosis_view
 
 router = APIRouter()
 NOTICES = {
@@ -115,6 +116,7 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
         sentences=sentences,
         opened=interaction_view.first_bad(sentences),
         documents=interaction_view.document_views(row, clear=clear),
+        diagnosis=diagnosis_view(row, clear=clear),
         support=interaction_view.support_views(row, clear=clear),
         origins=interaction_view.ORIGINS,
         reasons=interaction_view.reasons(row),

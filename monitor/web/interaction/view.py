@@ -103,19 +103,22 @@ def _hide_numbers(text: str) -> str:
     return escape_invisible(_NUMBERS.sub("•", text))
 
 
+def masker_of_parts(text: str, places: Sequence[tuple[int, int]], *, clear: bool) -> Callable[[str], str]:
+    """The function that prepares parts of a text; hides all digits if cutting would reveal what masking hides."""
+    cut = clear or "".join(map(redact, _parts(text, places))) == redact(text)
+    return masker(clear=clear) if cut else _hide_numbers
+
+
 def _passage(row: Row, document: int, start: int, end: int, *, clear: bool) -> str:
     """The text of a document from `start` to `end`."""
     text: str = row["retrieved_documents"][document]["text"]
-    whole = clear or "".join(map(redact, _parts(text, [(start, end)]))) == redact(text)
-    return masker(clear=clear)(text[start:end]) if whole else _hide_numbers(text[start:end])
+    return masker_of_parts(text, [(start, end)], clear=clear)(text[start:end])
 
 
 def sentence_views(row: Row, *, clear: bool) -> list[SentenceView]:
     """The answer's sentences; hides all digits if splitting would reveal what masking hides in the whole answer."""
     found = sentences(row)
-    answer: str = row["answer"]
-    cut = "".join(redact(part) for part in _parts(answer, [(s.start, s.end) for s in found]))
-    conceal = masker(clear=clear) if clear or cut == redact(answer) else _hide_numbers
+    conceal = masker_of_parts(row["answer"], [(s.start, s.end) for s in found], clear=clear)
     alone = not any(s.role is Role.CONTENT for s in found)
     return [_sentence_view(row, s, conceal, clear=clear, alone=alone) for s in found]
 
@@ -192,18 +195,26 @@ def _parts(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
     yield text[at:]
 
 
+def passage_marks(row: Row) -> dict[int, list[tuple[int, int, str]]]:
+    """The passages nearest to the answer's sentences, as marks for `cut_at_marks`, by index of their document."""
+    found: dict[int, list[tuple[int, int, str]]] = {}
+    for s in sentences(row):
+        if s.pair is not None:
+            found.setdefault(s.pair.document, []).append((s.pair.start, s.pair.end, "passage"))
+    return found
+
+
 def document_views(row: Row, *, clear: bool) -> list[DocumentView]:
     """The retrieved documents in order, with the passages nearest to the answer's sentences marked."""
     conceal = masker(clear=clear)
     pairs = [s.pair for s in sentences(row) if s.pair is not None]
+    marks = passage_marks(row)
     return [
         DocumentView(
             id=conceal(str(document["id"])),
             source=conceal(document.get("source") or ""),
             score=document.get("score"),
-            pieces=cut_at_marks(
-                document["text"], [(p.start, p.end, "passage") for p in pairs if p.document == number], conceal
-            ),
+            pieces=cut_at_marks(document["text"], marks.get(number, ()), conceal),
             used=any(p.document == number and Carried.by(p.score) is not Carried.NOT for p in pairs),
         )
         for number, document in enumerate(row["retrieved_documents"])

@@ -43,10 +43,13 @@ def test_a_report_is_written_in_each_form_and_stays_what_it_was(filled, tmp_path
     found = json.loads((tmp_path / "week.json").read_text(encoding="utf-8"))
     assert found["verdicts"]["answers"] == 40
     assert found["verdicts"]["answers_before"] == 10
+    assert found["diagnoses"]["diagnosed"] == found["lacking"]["answers_read"] == 40
+    assert found["lacking"]["by_meaning"]
     page = (tmp_path / "week.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert "onerror=alert(1)&gt;" in page
     assert "<img" not in page
+    assert "Retriever or generator" in page
     assert "Weekly report: support-bot" in (tmp_path / "week.md").read_text(encoding="utf-8")
 
     late = event("late", occurred_at=week.start.isoformat())

@@ -27,3 +27,8 @@ def a_diagnosis(diagnosis: Diagnosis | str = Diagnosis.HEALTHY, **over: Any) -> 
 
 
 EACH_DIAGNOSIS = {diagnosis: a_diagnosis(diagnosis) for diagnosis in Diagnosis}
+
+
+def a_chunk(document: int = 0, start: int = 0, end: int = 26, **over: Any) -> Chunk:
+    known: dict[str, Any] = {"relevance": 0.5, "bm25": 0.5, "semantic": 0.5, "rank": 1}
+    return Chunk(document=document, start=start, end=end, **{**known, **over})

@@ -6,17 +6,22 @@ from datetime import date, timedelta
 from typing import Any
 
 from monitor.core.batch import Tally
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Verdict
+from monitor.report.findings.lacking import AskedQuestion, QuestionGroup
 from monitor.report.weekly.facts import (
     Arrivals,
+    Beginning,
     Behind,
     Coverage,
+    Diagnosed,
     DocumentUse,
     Episode,
     Example,
     Facts,
     JudgedMetric,
+    Lacking,
     ProfileUse,
     ReadAnswers,
     Refusals,
@@ -94,7 +99,20 @@ def facts_named(name: str, **over: Any) -> Facts:
             answers=120,
             of=240,
             self_generated=40,
-            documents=(DocumentUse(id=name, answers=60, self_generated=40, compared=60, supported=0),),
+            documents=(
+                DocumentUse(id=name, answers=60, self_generated=40, compared=60, supported=0),
+                DocumentUse(id="sha256:fedcba9876543210", answers=20, self_generated=0, compared=20, supported=0),
+            ),
+            beginnings={"sha256:fedcba9876543210": Beginning(id=name, text=name)},
+        ),
+        "diagnosed": Diagnosed(
+            this={Diagnosis.RETRIEVAL_MISSED: 30, Diagnosis.GENERATOR_INVENTED: 6, Diagnosis.HEALTHY: 14},
+            before={Diagnosis.RETRIEVAL_MISSED: 3, Diagnosis.HEALTHY: 57},
+            days=5,
+            days_before=6,
+        ),
+        "lacking": Lacking(
+            answers=50, of=60, missed=30, questions=12, read=11, groups=(a_group(name), a_group("rare", missed=2))
         ),
         "refusals": Refusals(correct=4, over=3, unknown=3),
         "refusals_before": Refusals(correct=5),
@@ -131,3 +149,19 @@ def facts_named(name: str, **over: Any) -> Facts:
         ),
     }
     return no_facts(**{**known, **over})
+
+
+def a_group(question: str, **over: Any) -> QuestionGroup:
+    """Questions that no document answers, which call for action."""
+    known: dict[str, Any] = {
+        "typical": AskedQuestion(text=question, shown=question, id=question, answers=9, missed=9),
+        "questions": 8,
+        "missed": 20,
+        "refusals": 12,
+        "self_generated": 7,
+        "days": 5,
+        "alike": 9,
+        "alike_missed": 8,
+        "q": 1e-6,
+    }
+    return QuestionGroup(**{**known, **over})

@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 
 from monitor.assess.score.features import FEATURES
 from monitor.core.batch import Batch
+from monitor.core.diagnosis import Chunk, ChunkDiagnosis, Diagnosis
 from monitor.core.evidence import AlignedSentence, Evidence
 from monitor.core.message import Offset, Position
 from monitor.core.model import (
@@ -102,6 +103,27 @@ def _one(random: Random, app: str, id_: str, moment: datetime) -> Assessment:
         profile_hash="bbbbbbbbbbbbbbbb" if later else "aaaaaaaaaaaaaaaa",
         support=_support(random, names[own]),
         evidence=_evidence(random, names, own, carried=carried),
+        diagnosis=_diagnosis(id_, own, verdict, this_week=this_week),
+    )
+
+
+def _diagnosis(id_: str, own: int, verdict: Verdict, *, this_week: bool) -> ChunkDiagnosis | None:
+    """What the documents lack this week is refused, as a rule; now and then none was made."""
+    draw = Random(f"diagnosis of {id_}")
+    if draw.random() < 0.05:
+        return None
+    found = Diagnosis.HEALTHY if verdict is Verdict.GROUNDED else Diagnosis.GENERATOR_INVENTED
+    if verdict.negative and draw.random() < (0.7 if this_week else 0.3):
+        found = Diagnosis.RETRIEVAL_MISSED
+    used = verdict is Verdict.GROUNDED and draw.random() < 0.5
+    chunks = [(own, used), (1 - own, False)]
+    return ChunkDiagnosis(
+        diagnosis=found,
+        threshold=0.5,
+        chunks=tuple(
+            Chunk(document=place, start=0, end=5, relevance=0.5, bm25=0.5, semantic=0.5, rank=rank, used=is_used)
+            for rank, (place, is_used) in enumerate(chunks, start=1)
+        ),
     )
 
 

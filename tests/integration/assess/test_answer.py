@@ -35,7 +35,7 @@ def state(encoder_cache, tmp_path, monkeypatch):
     (folder / "cache").symlink_to(encoder_cache)
     monkeypatch.setenv("MONITOR_STATE_DIR", str(folder))
     answers._pipeline.cache_clear()
-    answers._encoders.cache_clear()
+    answers.embedded_model.cache_clear()
     return folder
 
 
@@ -60,7 +60,7 @@ def test_it_gives_what_the_service_gives(state, database, rows, tmp_path):
             assert (mine.verdict, [*mine.reasons]) == (verdict, reasons)
             assert mine.probabilities.grounded == pytest.approx(grounded, abs=1e-5)
     assert {one.verdict for one in found[0]} == {"grounded", "refusal", "self_generated"}
-    assert answers._encoders.cache_info().misses == 1
+    assert answers.embedded_model.cache_info().misses == 1
 
 
 def assessed(event):

@@ -7,12 +7,18 @@ from collections import Counter
 from datetime import timedelta
 from math import ceil, comb, sqrt
 
+import numpy as np
+import pytest
+
+from monitor.core.diagnosis import Diagnosis
+from monitor.core.errors import Retriable, WrongSettings
 from monitor.report.weekly.content import canonical, content
 from monitor.report.weekly.week import Week
+from monitor.store.report import questions as weekly_questions
 from monitor.store.report import rows as weekly_rows
 from monitor.store.report.cells import hourly, sampled_days
 from monitor.store.report.weekly import WeeklyFacts
-from tests.factories.report.weekly_traffic import APP, WEEK
+from tests.factories.report.weekly_traffic import APP, SUBJECTS, WEEK
 from tests.rig.store.weekly_textbook import VERDICTS, asked, same, share, wilson
 
 OPPOSITE = {"worse": "better", "better": "worse", "higher": "lower"}
@@ -241,7 +247,9 @@ def documents(now, whole, answers):
     for row in now:
         ids = {document["id"] for document in row["retrieved_documents"]}
         pieces = row["evidence"].get("alignment")
+        chunks = row["evidence"].get("retrieval", {}).get("chunks", [])
         supporting = {p["document_id"] for p in pieces or () if p["score"] >= 0.6 and not p["contradicts"]}
+        supporting |= {row["retrieved_documents"][chunk["document"]]["id"] for chunk in chunks if chunk.get("used")}
         if row["support"]["origin"] != "extractive":
             supporting |= {piece["document_id"] for piece in row["support"]["documents"]}
         for id_ in ids:
@@ -286,12 +294,88 @@ def test_documents(report, now):
     assert expected["self_generated"]["documents"][0]["document"] == "kb-refunds-new"
 
 
+def diagnoses(rows):
+    known = [row for row in rows if row["diagnosis"] is not None]
+    return Counter(row["diagnosis"] for row in known), len(known)
+
+
+def test_diagnoses(report, now, before):
+    (this, n), (earlier, m) = diagnoses(now), diagnoses(before)
+    assert 0 < n < len(now)
+    rates = {
+        name: {
+            "this": share(this[name], n),
+            "before": share(earlier[name], m),
+            "change": change(this[name], n, earlier[name], m, "better" if name == "healthy" else "worse"),
+        }
+        for name in map(str, Diagnosis)
+    }
+    same(report["diagnoses"], {"diagnosed": n, "before": m, "days": 7, "days_before": 7, "rates": rates})
+    assert rates["retrieval_missed"]["change"]["verdict"] == "worse"
+
+
+def missed_questions(now):
+    """By question, without regard to letter case: its answers without a document."""
+    found = {}
+    for row in now:
+        if row["diagnosis"] == "retrieval_missed":
+            found.setdefault(row["question"].lower(), []).append(row)
+    return found
+
+
+def test_questions_without_a_document_word_for_word(report, now):
+    known = [row for row in now if row["diagnosis"] is not None]
+    missed = missed_questions(now)
+    found = report["lacking"]
+    same(found["missed"], share(sum(map(len, missed.values())), len(known)))
+    assert (found["answers_read"], found["answers"]) == (len(known), len(now))
+    assert found["questions"] == found["questions_grouped"] == found["found"] == len(missed)
+    assert found["by_meaning"] is False  # no embedder was given
+    most = sorted(missed.items(), key=lambda one: (-len(one[1]), one[1][-1]["question"]))[:10]
+    for group, (question, its) in zip(found["groups"], most, strict=True):
+        assert group["question"].lower() == question
+        assert group["id"] == max(its, key=lambda row: row["occurred_at"])["id"]
+        verdicts = Counter(row["verdict"] for row in its)
+        assert (group["refusal"], group["self_generated"]) == (verdicts["refusal"], verdicts["self_generated"])
+        assert (group["missed"]["count"], group["questions"], group["q"]) == (len(its), 1, None)
+        assert group["days"] == len({row["occurred_at"].date() for row in its})
+
+
+def test_questions_are_grouped_by_meaning(engine, now):
+    subjects = sorted(SUBJECTS.values())
+
+    def embed(texts):
+        return np.array([[subject in text for subject in subjects] for text in texts], np.float32)
+
+    facts = WeeklyFacts(engine, embed).facts(APP, WEEK)
+    missed = missed_questions(now)
+    expected = Counter(next(s for s in subjects if s in question) for question in missed for _ in missed[question])
+    groups = facts.lacking.groups
+    assert facts.lacking.by_meaning
+    assert {next(s for s in subjects if s in group.typical.text): group.missed for group in groups} == expected
+    assert sum(group.questions for group in groups) == len(missed)
+    assert content(facts) == content(WeeklyFacts(engine, embed).facts(APP, WEEK))
+
+
+@pytest.mark.parametrize("error", [Retriable("away"), WrongSettings("no key")])
+def test_a_report_does_not_wait_for_an_embedder(engine, error):
+    def embed(_texts):
+        raise error
+
+    found = WeeklyFacts(engine, embed).facts(APP, WEEK).lacking
+    assert not found.by_meaning
+    assert found.groups
+
+
 def test_a_large_week_is_sampled_evenly_and_says_so(engine, monkeypatch, now):
     monkeypatch.setattr(weekly_rows, "MOST", 100)
+    monkeypatch.setattr(weekly_rows, "RETRIEVED", 100)
+    monkeypatch.setattr(weekly_questions, "RETRIEVED", 100)
     one, other = (content(WeeklyFacts(engine).facts(APP, WEEK)) for _ in range(2))
     assert canonical(one) == canonical(other)
-    assert one["documents"]["answers"] == len(now)
+    assert one["documents"]["answers"] == one["lacking"]["answers"] == len(now)
     assert 30 < one["documents"]["answers_read"] < 200
+    assert 30 < one["lacking"]["answers_read"] < 200
     assert one["verdicts"]["answers"] == len(now)
 
 

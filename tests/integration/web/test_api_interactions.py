@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from dataclasses import replace
+from hashlib import sha256
 from urllib.parse import quote
 
 import pytest
@@ -13,7 +14,10 @@ import pytest
 from monitor.core.assessment_json import assessment_json
 from monitor.core.evidence import MissingFact
 from monitor.core.model import Document, Origin, Support, SupportingDocument, Verdict
+from monitor.core.standalone import Borrowed, StandaloneQuestion
 from tests.factories.answers import SOME_EVIDENCE, a_batch, an_assessment, at
+from tests.factories.assess.diagnoses import a_diagnosis
+from tests.factories.conversations import FOLLOW_UP, SAID, a_follow_up
 from tests.rig.web.api import MASKED, SECRET, got, problem
 
 
@@ -168,6 +172,48 @@ def test_the_keys_that_scripts_rely_on_are_there(viewer, writer):
             assert found[key] == value, key
 
 
+def test_the_diagnosis_is_there_with_its_chunks(viewer, writer):
+    diagnosed = an_assessment(diagnosis=a_diagnosis("generator_ignored", tau=-1 / 3))
+    writer.write(a_batch(diagnosed, an_assessment(id="q-0", occurred_at=at(-1))))
+    found = got(viewer, "interactions/support-bot/q-1")["assessment"]
+    written = json.loads(json.dumps(assessment_json(diagnosed)))
+    assert found["diagnosis"] == "generator_ignored"
+    plain = {"used": False, "repeats": None}
+    written["retrieval"]["chunks"] = [plain | chunk for chunk in written["retrieval"]["chunks"]]
+    assert found["retrieval"] == written["retrieval"]
+    without = got(viewer, "interactions/support-bot/q-0")["assessment"]
+    assert (without["diagnosis"], without["retrieval"], without["standalone_question"]) == (None, None, None)
+
+
+def test_lists_are_filtered_by_diagnosis(viewer, writer):
+    its = {"q-1": "retrieval_missed", "q-2": "retrieval_noisy", "q-3": "healthy", "q-4": None}
+    writer.write(
+        a_batch(
+            *(
+                an_assessment(id=id_, occurred_at=at(-n), diagnosis=None if name is None else a_diagnosis(name))
+                for n, (id_, name) in enumerate(its.items(), 1)
+            )
+        )
+    )
+    assert {one["id"]: one["diagnosis"] for one in got(viewer, "interactions")["items"]} == its
+    for wanted in (["retrieval_missed"], ["retrieval_missed", "healthy"], ["generator_ignored"]):
+        found = [one["id"] for one in got(viewer, "interactions", diagnosis=wanted)["items"]]
+        assert found == [id_ for id_, name in its.items() if name in wanted]
+        lines = viewer.get("/api/v1/interactions/export", params={"diagnosis": wanted}).text.splitlines()
+        assert [json.loads(line)["diagnosis"] for line in lines] == [its[id_] for id_ in found]
+    assert viewer.get("/api/v1/interactions?diagnosis=unwell").status_code == 422
+
+
+def test_what_a_masked_question_was_completed_to_cannot_be_guessed(viewer, writer):
+    """A guess at what is masked could be tried against its hash."""
+    words = Borrowed(id="q-0", start=3, end=9)
+    standalone = StandaloneQuestion(text=f"Is {SECRET} right?", cue_start=3, cue_end=5, borrowed=(words,))
+    writer.write(a_batch(an_assessment(standalone=standalone)))
+    answer = viewer.get("/api/v1/interactions/support-bot/q-1")
+    assert answer.json()["assessment"]["standalone_question"]["cue_start"] == 3
+    assert sha256(standalone.text.encode()).hexdigest() not in answer.text
+
+
 def test_in_clear_is_for_who_may_and_is_kept_before(viewer, auditor, writer, looks):
     writer.write(a_batch(an_assessment(answer=SECRET)))
     assert "masked" in problem(viewer.get("/api/v1/interactions/support-bot/q-1?clear=true"), 403)
@@ -228,3 +274,24 @@ def test_files_are_complete_and_can_be_read(viewer, writer):
     answer = viewer.get("/api/v1/interactions/export")
     assert answer.headers["content-type"].startswith("application/jsonl")
     assert [json.loads(line)["answer"] for line in answer.text.splitlines()] == texts
+
+
+def test_a_follow_up_says_how_it_was_read_with_the_words_of_other_turns_masked(viewer, auditor, writer):
+    writer.write(a_batch(*a_follow_up()))
+    hidden = "What does the premium plan of Jane Doe, [e-mail], cost?"
+    for found in (
+        got(viewer, "interactions/support-bot/q-2"),
+        got(auditor, "interactions/support-bot/q-2", clear="true"),
+    ):
+        assert (found["question"], found["assessment"]["standalone_question"]) == (
+            FOLLOW_UP,
+            {
+                "text": f"{hidden} {FOLLOW_UP}",
+                "problem": None,
+                "cue_start": 0,
+                "cue_end": 3,
+                "borrowed": [{"id": "q-1", "start": 0, "end": len(SAID), "text": hidden}],
+                "as_asked": {"sdq": 0.25, "qrd": 0.125, "qa": None},
+            },
+        )
+    assert got(viewer, "interactions/support-bot/q-1")["assessment"]["standalone_question"] is None

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import psycopg
 import pytest
 
 from monitor.core.model import Document, Reason, Verdict
 from tests.factories.answers import NOON, a_batch, a_judgement, an_assessment, an_interaction, at
+from tests.factories.assess.diagnoses import CHUNKS, a_diagnosis
+from tests.factories.conversations import a_follow_up
 
 APP, ID = "shop & co", "q/1?<b>"
 PATH = "/interactions/shop%20%26%20co/q%2F1%3F%3Cb%3E"
@@ -57,6 +60,41 @@ def test_the_page_says_what_and_why(site):
     assert "&lt;i&gt;" in text
     assert "rule alone gives the verdict" in text
     assert "not sealed yet" in text
+
+
+def test_the_diagnosis_stands_above_the_documents_and_the_documents_are_cut_into_chunks(site, writer):
+    text = "Deleted snapshots are kept for 30 days. <b>Backups</b> are kept for a year."
+    end = text.index(" <b>")
+    kept, noise = (replace(CHUNKS[0], end=end), replace(CHUNKS[1], start=end + 1, end=len(text), repeats=None))
+    repeated = replace(CHUNKS[0], document=1, end=end, rank=3, used=False, repeats=CHUNKS[1].repeats)
+    found = a_diagnosis("generator_invented", chunks=(kept, noise, repeated), tau=1.0)
+    documents = (Document(id="d-1", text=text), Document(id="d-2", text=text[:end]))
+    writer.write(a_batch(an_assessment(id=ID, app=APP, diagnosis=found, retrieved_documents=documents)))
+    page = site.by_token("viewer").get(PATH).text
+    assert '<a class="badge bad" href="#retrieved">generator invented</a>' in page
+    assert "<strong>Generator invented</strong>: the answer rests on what was retrieved, and says more" in page
+    assert "3 chunks: 1 kept, 1 not relevant, 1 repeats another; the answer uses 1 of them." in page
+    assert "The retriever&#39;s order of the 2 documents is the one by relevance." in page
+    assert re.findall(r'<li class="chunk ?(\w*)" id="c-(\d)">', page) == [("good", "1"), ("", "2"), ("warn", "3")]
+    assert '<a href="#c-1">chunk 1</a>' in page
+    assert "used by the answer" in page
+    assert "&lt;b&gt;Backups&lt;/b&gt; are kept" in re.sub("</?mark[^>]*>", "", page)
+    assert "<b>Backups" not in page
+
+
+def test_an_answer_without_a_diagnosis_has_its_documents_whole(site, stored):  # noqa: ARG001
+    page = site.by_token("viewer").get(PATH).text
+    assert "retrieved documents" in page.lower()
+    assert 'class="chunk' not in page
+    assert 'href="#retrieved"' not in page
+
+
+def test_after_an_erasure_the_diagnosis_is_left_without_chunks(site, writer, rows):
+    writer.write(a_batch(an_assessment(id=ID, app=APP, diagnosis=a_diagnosis("retrieval_missed"))))
+    rows("UPDATE assessment SET evidence = '{}' RETURNING 1")
+    page = site.by_token("viewer").get(PATH).text
+    assert "<strong>Retrieval missed</strong>: what was retrieved does not answer the question." in page
+    assert 'class="chunk' not in page
 
 
 @pytest.mark.usefixtures("stored")
@@ -234,3 +272,17 @@ def test_the_trace_is_linked_in_the_teams_own_tool(site, writer, trace_id, link)
     assert "<script>alert(1)" not in text
     site.application.settings = settings
     assert "open the trace" not in site.by_token("viewer").get("/interactions/shop/q-1").text
+
+
+def test_a_follow_up_is_shown_as_it_was_asked_and_as_it_was_read(site, writer, rows):
+    writer.write(a_batch(*a_follow_up(app=APP)))
+    path = "/interactions/shop%20%26%20co/q-2"
+    text = site.by_token("viewer").get(path).text
+    earlier = 'href="/interactions/shop%20%26%20co/q-1"'
+    assert f"Read as: <a {earlier}>What does the premium plan of Jane Doe, [e-mail], cost?</a> And for seniors?" in text
+    assert f"<a {earlier}>q-1</a>" in text
+    assert "SDQ 0.25 → 0.75, QRD 0.12 → 0.62, QA – → 0.25" in text
+    rows(
+        "UPDATE interaction SET question = 'Changed <b>words</b> of about the same length or longer?' WHERE id = 'q-1'"
+    )
+    assert "not known any more: a turn that it leans on has changed since" in site.by_token("viewer").get(path).text

@@ -12,6 +12,7 @@ import pytest
 
 from monitor.core.model import Reason, Verdict
 from tests.factories.answers import a_batch, an_assessment, at
+from tests.factories.assess.diagnoses import a_diagnosis
 
 VERDICTS = list(Verdict)
 
@@ -82,6 +83,37 @@ def test_filters_are_kept_and_can_be_taken_off(client):
     assert re.search(r'<details class="more" open', text)
     assert 'href="/interactions?span=7d&amp;app=shop+%26+co&amp;reason=missing_fact"' in text
     assert "and 1 more" in text
+
+
+def test_the_diagnosis_is_a_badge_and_a_filter(site, writer):
+    names = ("retrieval_missed", "retrieval_noisy", "generator_ignored", "healthy", None)
+    writer.write(
+        a_batch(
+            *(
+                an_assessment(
+                    id=f"q/{n:03}",
+                    app="shop & co",
+                    occurred_at=at(-n - 1),
+                    diagnosis=None if name is None else a_diagnosis(name),
+                )
+                for n, name in enumerate(names)
+            )
+        )
+    )
+    client = site.by_token("viewer")
+    text = client.get("/interactions").text
+    assert len(listed(text)) == 5
+    badges = re.findall(r'<span class="badge (\w+)">([\w ]+)</span></span></td>', text)
+    assert badges == [("bad", "retrieval missed"), ("warn", "retrieval noisy"), ("bad", "generator ignored")]
+    for wanted, found in (
+        ("retriever", ["000", "001"]),
+        ("generator", ["002"]),
+        ("healthy", ["003"]),
+        ("retrieval_noisy&reason=missing_fact", []),
+    ):
+        assert listed(client.get(f"/interactions?diagnosis={wanted}").text) == found
+        rows = client.get(f"/interactions.jsonl?diagnosis={wanted}").text.splitlines()
+        assert [json.loads(row)["id"] for row in rows] == [f"q/{number}" for number in found]
 
 
 def test_a_page_keeps_its_filters(client):

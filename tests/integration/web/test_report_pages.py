@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from monitor.core.diagnosis import ChunkDiagnosis, Diagnosis
 from monitor.core.model import Verdict
 from monitor.report.weekly.slack import slack_message
 from monitor.report.weekly.week import week_named
@@ -106,6 +107,58 @@ def test_a_report_that_somebody_changed_says_so(site, rows):
     client = made(site)
     rows("UPDATE report SET content = jsonb_set(content, '{verdicts,answers}', '1')")
     assert "it was changed after it was written" in client.get(PATH).text
+
+
+ASKED = "Can I pay by <b>invoice</b>?"
+
+
+@pytest.fixture
+def lacking(writer):
+    """Two hundred answers of last week, two of a kind on each question; those on invoices were missed and refused."""
+
+    def answer(n):
+        missed = n % 10 == 0
+        wording = f"{ASKED} It is for customer {'abcdefghij'[n // 20]}" if missed else f"Subject{n // 2} thing{n // 2}"
+        found = Diagnosis.RETRIEVAL_MISSED if missed else Diagnosis.HEALTHY
+        return an_assessment(
+            id=f"q-{n}",
+            app=APP,
+            occurred_at=LAST_WEEK + timedelta(hours=n % 60),
+            question=wording,
+            verdict=Verdict.REFUSAL if missed else Verdict.GROUNDED,
+            diagnosis=ChunkDiagnosis(diagnosis=found, threshold=0.5),
+        )
+
+    writer.write(a_batch(*(answer(n) for n in range(200))))
+
+
+@pytest.mark.usefixtures("lacking")
+def test_what_the_knowledge_base_lacks_is_the_same_in_page_download_and_api(site):
+    client = made(site)
+    report = site.by_token("viewer").get("/api/v1" + PATH).json()
+    assert report == json.loads(client.get(f"{PATH}.json").content)
+    group = report["lacking"]["groups"][0]
+    assert (group["missed"]["count"], group["questions"], group["refusal"], group["days"]) == (20, 10, 20, 3)
+    (finding,) = report["findings"]["items"]
+    assert (finding["kind"], finding["question"], finding["this"]["share"]) == ("lacking", group["question"], 0.1)
+    said = "10.0 % of the questions are like “"
+    page, markdown = client.get(f"{PATH}.html").text, client.get(f"{PATH}.md").text
+    sent = str(slack_message(report).blocks)
+    for text in (page, markdown, sent):
+        assert said in text
+        assert "20 of 20 answers were refused or made up. Write a document" in text
+        assert "missed what was asked in 10.0 % of the diagnosed answers" in text
+    assert "Can I pay by &lt;b&gt;invoice&lt;/b&gt;?" in page
+    assert "<b>invoice" not in page
+    assert "Can I pay by \\<b\\>invoice" in markdown
+    listed = finding_path(page)
+    assert "diagnosis=retrieval_missed" in listed
+    assert client.get(listed).status_code == 200
+
+
+def finding_path(page):
+    """The link of the first thing to do."""
+    return page.partition('class="actions"')[2].partition('href="')[2].partition('"')[0].replace("&amp;", "&")
 
 
 @pytest.mark.parametrize("week", ["2025-W45", "2025-W60", "2025-W46.html"])

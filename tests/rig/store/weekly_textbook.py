@@ -18,7 +18,7 @@ ROWS = """
     SELECT i.id, i.occurred_at, i.environment, i.model, i.prompt_version, i.tags ->> 'topic' AS topic, i.question,
         i.answer, i.retrieved_documents, a.verdict, a.rule_verdict, a.reasons, a.refusal_kind, a.refusal_correct,
         a.p_grounded, a.p_refusal, a.qrd, a.profile_name, a.profile_hash, a.embedding_model, a.uncalibrated, a.support,
-        a.evidence
+        a.evidence, a.diagnosis
     FROM interaction i JOIN assessment a ON a.app = i.app AND a.id = i.id AND a.occurred_at = i.occurred_at
     WHERE i.app = %s AND a.live AND i.occurred_at >= %s AND i.occurred_at < %s
 """

@@ -12,6 +12,8 @@ from random import Random
 
 import psycopg
 
+from monitor.core.assessment_json import encode, retrieval_json
+from monitor.core.diagnosis import Chunk, ChunkDiagnosis, Diagnosis, Repeated
 from monitor.core.model import Interaction, Reason, Verdict
 from monitor.simulate.scenarios import Phase
 from monitor.simulate.traffic import Bot, event
@@ -34,6 +36,12 @@ rules:
     severity: critical
     annotations: {summary: "Too many answers are not carried by documents."}
 """
+DIAGNOSED = "diagnosed"  # the id of an answer with 304 chunks
+TEXTS = (
+    "A snapshot is a copy of a disk. A deleted snapshot is kept for 7 days. It is billed until then.",
+    f"Write to ada@example.org: {'-' * 60} <script>window.ran = 1</script>",
+    "".join(f"Chunk {number} is about something else. " for number in range(300)),
+)
 RAN = "window.ran = (window.ran || 0) + 1"
 HOSTILE = (
     f"<script>{RAN}</script>",
@@ -66,12 +74,13 @@ _KEYS = """
 # Without metrics, whose sums no page shows; a trigger adds it all to the hours.
 _ROLL_UP = f"""
     INSERT INTO verdict_minute (minute, app, environment, model, topic, total,
-        {", ".join(Verdict)}, {", ".join(Reason)},
+        {", ".join(Verdict)}, {", ".join(Reason)}, {", ".join(Diagnosis)},
         {", ".join(f"{m}_count, {m}_sum, {m}_bins" for m in METRICS)})
     SELECT date_trunc('hour', occurred_at), app, environment, coalesce(model, ''), coalesce(tags ->> 'topic', ''),
         count(*),
         {", ".join(f"count(*) FILTER (WHERE verdict = '{v}')" for v in Verdict)},
         {", ".join(f"count(*) FILTER (WHERE '{r}' = ANY (reasons))" for r in Reason)},
+        {", ".join(f"count(*) FILTER (WHERE diagnosis = '{d}')" for d in Diagnosis)},
         {", ".join(f"0, 0, array_fill(0, ARRAY[{HISTOGRAM_BINS}])" for _ in METRICS)}
     FROM interaction JOIN assessment USING (app, id, occurred_at) WHERE id LIKE '%~%' GROUP BY 1, 2, 3, 4, 5
     ON CONFLICT DO NOTHING
@@ -104,9 +113,59 @@ def events(now: datetime) -> Iterator[str]:
             )
             + "\n"
         )
+    yield (
+        json.dumps(
+            {
+                "id": DIAGNOSED,
+                "app": APP,
+                "occurred_at": (now - timedelta(minutes=2)).isoformat(),
+                "question": "How long is a deleted snapshot kept?",
+                "answer": "A deleted snapshot is kept for 7 days. It can be restored at no cost.",
+                "retrieved_documents": [{"id": f"d{n}", "text": text} for n, text in enumerate(TEXTS)],
+            }
+        )
+        + "\n"
+    )
     for text in HOSTILE[:3]:
         yield json.dumps({"id": text, "app": APP, "question": 7, "answer": text}) + "\n"
     yield "<script>window.ran = 1</script>\n"
+
+
+def diagnose(url: str) -> None:
+    """Gives the answer DIAGNOSED a made-up diagnosis: kept, redundant and very many other chunks."""
+    long = [TEXTS[2].index(f"Chunk {number} ") for number in range(300)]
+    places = [(0, 0, 32), (0, 32, 70), (0, 70, len(TEXTS[0])), (1, 0, len(TEXTS[1]))]
+    places += [(2, start, end) for start, end in zip(long, [*long[1:], len(TEXTS[2])], strict=True)]
+    chunks = tuple(
+        Chunk(
+            document=document,
+            start=start,
+            end=end,
+            relevance=0.9 if number in {1, 2, 3, 50, 51} else 0.1,
+            bm25=0.5,
+            semantic=0.5,
+            rank=1 if number == 1 else number + 1 + (number == 0),
+            used=number == 1,
+            repeats=Repeated(chunk=1, cosine=0.95, tfidf=0.4) if number in {3, 51} else None,
+        )
+        for number, (document, start, end) in enumerate(places)
+    )
+    found = ChunkDiagnosis(
+        diagnosis=Diagnosis.GENERATOR_INVENTED,
+        chunks=chunks,
+        threshold=0.5,
+        relevance=0.9,
+        tau=-1 / 3,
+        used_rank=1,
+        lost_in_the_middle=True,
+        examined=0.75,
+        by="<b>a model</b>",
+    )
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "UPDATE assessment SET diagnosis = %s, evidence = evidence || %s::jsonb WHERE id = %s",
+            [found.diagnosis, encode({"retrieval": retrieval_json(found)}), DIAGNOSED],
+        )
 
 
 def multiply(url: str) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +11,6 @@ from monitor.assess.explain import (
     FAIRLY_SURE,
     MOST_MOVED,
     PARTLY,
-    REASON_WORDS,
     SURE,
     Carried,
     advice,
@@ -19,7 +18,6 @@ from monitor.assess.explain import (
     carrying_summary,
     certainty,
     compared,
-    findings_json,
     judge_words,
     moved,
     refusal_words,
@@ -27,9 +25,12 @@ from monitor.assess.explain import (
     sentences,
 )
 from monitor.assess.score.features import FEATURES
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason
+from monitor.core.reason_words import DIAGNOSIS_ADVICE
 from tests.factories.answers import NOON
-from tests.factories.assess.explained_rows import ANSWER, DOCUMENTS, EVIDENCE, ROW, pair, place
+from tests.factories.assess.diagnosed_rows import DIAGNOSED, diagnosed_row
+from tests.factories.assess.explained_rows import ANSWER, EVIDENCE, ROW, pair
 from tests.factories.assess.interactions import profile
 
 
@@ -255,6 +256,52 @@ def test_a_grounded_answer_needs_nothing_unless_a_sentence_is_in_doubt():
     )
 
 
+@pytest.mark.parametrize("diagnosis", [d for d in Diagnosis if d is not Diagnosis.HEALTHY])
+@pytest.mark.parametrize("verdict", ["refusal", "self_generated"])
+@pytest.mark.parametrize("correct", [True, False, None])
+def test_the_diagnosis_decides_where_to_look(diagnosis, verdict, correct):
+    """No reason that blames the other part overrules it."""
+    part, other = ("retriever", "generator") if diagnosis.of_retriever else ("generator", "retriever")
+    for reason in set(Reason) - {Reason.NO_DOCUMENTS}:
+        row = diagnosed_row(replace(DIAGNOSED, diagnosis=diagnosis), verdict=verdict, refusal_correct=correct)
+        said = advice({**row, "reasons": [reason.value]})
+        assert part in said
+        assert other not in said
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "reason", "part"),
+    [
+        (Diagnosis.RETRIEVAL_MISSED, Reason.NO_DOCUMENTS, "the retriever: check its index"),
+        (Diagnosis.GENERATOR_IGNORED, Reason.EMPTY_ANSWER, "the generator: it returned nothing"),
+        (Diagnosis.GENERATOR_INVENTED, Reason.CONTRADICTS_DOCUMENTS, "the generator and its prompt; check too that"),
+    ],
+)
+def test_a_reason_that_says_more_about_the_same_part_comes_before_the_diagnosis(diagnosis, reason, part):
+    row = diagnosed_row(replace(DIAGNOSED, diagnosis=diagnosis), verdict="self_generated", reasons=[reason.value])
+    assert advice(row).startswith(f"look at {part}")
+
+
+@pytest.mark.parametrize("correct", [True, False, None])
+@pytest.mark.parametrize("diagnosis", [Diagnosis.GENERATOR_IGNORED, Diagnosis.RETRIEVAL_MISSED])
+def test_the_diagnosis_of_a_refusal_decides_the_advice(diagnosis, correct):
+    row = diagnosed_row(replace(DIAGNOSED, diagnosis=diagnosis), verdict="refusal", refusal_correct=correct)
+    assert advice(row).endswith(DIAGNOSIS_ADVICE[diagnosis])
+
+
+def test_a_grounded_answer_can_have_a_retriever_to_look_at():
+    noisy = replace(DIAGNOSED, diagnosis=Diagnosis.RETRIEVAL_NOISY)
+    row = diagnosed_row(noisy)
+    assert advice(row) == (
+        "read the marked sentences: the answer is grounded on the whole, but not in all it says; "
+        f"{DIAGNOSIS_ADVICE[Diagnosis.RETRIEVAL_NOISY]}"
+    )
+    fine = {**row["evidence"], "missing": [], "alignment": EVIDENCE["alignment"][:1]}
+    assert advice({**row, "evidence": fine}) == DIAGNOSIS_ADVICE[Diagnosis.RETRIEVAL_NOISY]
+    healthy = {**row, "evidence": fine, "diagnosis": "healthy"}
+    assert advice(healthy) == "nothing to do"
+
+
 # --- refusals --------------------------------------------------------------------------------------------------------
 
 
@@ -273,53 +320,6 @@ def test_a_refusal_is_put_into_words(kind, correct, said):
 
 def test_what_refuses_nothing_has_no_words():
     assert refusal_words(ROW) is None
-
-
-# --- as JSON ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_json_has_everything_that_the_panel_says():
-    row = {**ROW, "reasons": ["missing_fact"], "refusal_kind": "full", "refusal_correct": False}
-    found = json.loads(json.dumps(findings_json(row, BY)))
-    courtesy, parking, dogs, gate = found["sentences"]
-    assert (courtesy["text"], courtesy["role"], courtesy["carried"], courtesy["passage"]) == (
-        "Great question!",
-        "courtesy",
-        None,
-        None,
-    )
-    start, end = place(DOCUMENTS[1], "Parking costs two euros per hour, also at night.")
-    assert parking["passage"] == {"document_id": "d1", "start": start, "end": end, "text": DOCUMENTS[1][start:end]}
-    assert (parking["carried"], parking["score"], parking["contradicts"]) == ("carried", 0.96, False)
-    assert dogs["contradicts"] is True
-    assert (gate["carried"], [fact["kind"] for fact in gate["missing"]]) == ("not_carried", ["name", "number"])
-    assert found["reasons"] == [REASON_WORDS[Reason.MISSING_FACT]]
-    assert found["refusal"].startswith("over-refusal")
-    assert found["moved"][0] == {
-        "name": "content_overlap",
-        "value": 0.75,
-        "log_odds": -3.0,
-        "says": FEATURES["content_overlap"],
-    }
-    assert found["thresholds"] == {"sdq": 0.8, "sdrd": 0.8, "sda": 0.8, "qrd": 0.8, "qa": 0.8, "self_generated": 0.6}
-
-
-def test_the_json_of_a_refusing_sentence_has_its_cue():
-    answer = "The documents do not mention it."
-    (found,) = findings_json({**ROW, "answer": answer, "evidence": {}}, None)["sentences"]
-    assert found["role"] == "refusing"
-    assert answer[found["cue"]["start"] : found["cue"]["end"]] == found["cue"]["text"]
-
-
-def test_the_json_does_without_profile_and_evidence():
-    found = findings_json({**ROW, "evidence": {}}, None)
-    assert (found["moved"], found["thresholds"]) == ([], None)
-    assert [s["carried"] for s in found["sentences"]] == [None] * 4
-
-
-def test_there_are_words_for_every_reason():
-    assert set(REASON_WORDS) == set(Reason)
-    assert len(set(REASON_WORDS.values())) == len(Reason)
 
 
 # --- the judge's word ------------------------------------------------------------------------------------------------

@@ -109,6 +109,9 @@ def test_an_assessment_is_written_in_the_form_that_others_rely_on():
             },
         ],
         "missing": [{"kind": "name", "start": 0, "end": 3, "text": "Rot"}],
+        "diagnosis": None,
+        "retrieval": None,
+        "standalone_question": None,
         "profile": {"name": "hash", "hash": "0123456789abcdef"},
         "embedding_model": "hash/64",
         "rule_verdict": "grounded",
@@ -121,7 +124,7 @@ def test_the_keys_are_those_of_the_design_and_the_evidence():
     assert set(read()) == {
         *("id", "app", "occurred_at", "verdict", "probabilities", "uncalibrated", "refusal", "metrics", "reasons"),
         *("support", "alignment", "profile", "embedding_model", "rule_verdict"),
-        *("rank", "reference", "features", "missing"),
+        *("rank", "reference", "features", "missing", "diagnosis", "retrieval", "standalone_question"),
     }
 
 

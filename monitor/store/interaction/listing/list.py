@@ -51,6 +51,7 @@ SCANNED = 300_000  # entries of the covering index that one page reads
 _MOST_LOOKS = 40  # pages of rows found, to fill one page with rows that match when masked
 COUNTED = 10_000  # rows up to which a list says exactly how many there are
 COUNTING = 300  # milliseconds that counting them may take
+COUNTING_ROWS = 100  # likewise where the covering index does not answer, so that each row is read
 NARROW = "choose a shorter span of time, or an app, verdict or model"
 # far enough from the limits of datetime to add hours
 _FIRST, _LAST = (
@@ -110,7 +111,8 @@ class InteractionList:
         within = (_a.occurred_at >= max(filters.since, _FIRST), _a.occurred_at < min(filters.until, _LAST))
         rows = select(literal(1)).select_from(source).where(*within, *conditions, *on_texts).limit(most + 1).subquery()
         try:
-            with limited_read(self._engine, NARROW, milliseconds=COUNTING) as connection:
+            patience = COUNTING_ROWS if filters.diagnoses else COUNTING
+            with limited_read(self._engine, NARROW, milliseconds=patience) as connection:
                 return connection.scalar(select(func.count()).select_from(rows))
         except TakesTooLong:
             return None
@@ -173,18 +175,22 @@ def _search(connection: Connection, filters: Filters, searched: Terms, page: _St
     conditions = [*on_texts, *on_assessment, *_app_conditions(filters, by)]
     if by is assessment:
         conditions.append(_a.live)
-    counted = RollupFilter(labels=filters.labels, verdicts=filters.verdicts, reason=filters.reason)
+    counted = RollupFilter(
+        labels=filters.labels, verdicts=filters.verdicts, reason=filters.reason, diagnoses=filters.diagnoses
+    )
     reach = READ if alone else LOOKED_UP
     spans: OccupiedSpans | None = None
     through = None
     if counted != RollupFilter():
         others = (searched.wanted, searched.unwanted, filters.refusal, filters.metric, filters.labelled)
         exact = not (any(others) or filters.suspicious)
+        by_row = bool(filters.diagnoses)  # the covering index does not hold it
         if exact:
-            spans = pieces(connection, counted, start, end, forward=forward, most=most + 1)
+            most_read = 2 * READ if by_row else None
+            spans = pieces(connection, counted, start, end, forward=forward, most=most + 1, most_read=most_read)
         else:
             looked_up = reach if on_texts else SCANNED
-            read = 2 * READ if alone else SCANNED
+            read = 2 * READ if alone or by_row else SCANNED
             spans = hours(connection, counted, start, end, forward=forward, most=looked_up, most_read=read)
         through = spans.through
     elif searched.wanted or searched.unwanted:

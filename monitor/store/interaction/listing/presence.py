@@ -1,4 +1,4 @@
-"""Finds from the rollups when there were answers of an app, environment, model, topic, verdict or reason.
+"""Finds from the rollups when there were answers of an app, environment, model, topic, verdict, reason or diagnosis.
 
 A list of rare answers then reads only the few minutes that hold any, and needs no index of its own for each filter.
 """
@@ -6,12 +6,13 @@ A list of rare answers then reads only the few minutes that hold any, and needs 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
 from sqlalchemy import ARRAY, ColumnElement, Connection, DateTime, Table, and_, func, literal, select, true
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason, Verdict
 from monitor.store.tables.interactions import OTHER, verdict_minute
 from monitor.store.tables.signals import time_of, verdict_hour
@@ -24,11 +25,12 @@ _WINDOWS = tuple(timedelta(hours=hours) for hours in (12, 96, 768, 9_000))  # re
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollupFilter:
-    """Which answers count: those with these labels, by name, and with one of the verdicts or the reason."""
+    """Which answers count: those with these labels, by name, the reason, and one of the verdicts and diagnoses."""
 
     labels: tuple[tuple[str, str], ...] = ()
     verdicts: frozenset[Verdict] = frozenset()
     reason: Reason | None = None
+    diagnoses: frozenset[Diagnosis] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +42,19 @@ class OccupiedSpans:
 
 
 def pieces(
-    connection: Connection, counted: RollupFilter, start: datetime, end: datetime, *, forward: bool, most: int
+    connection: Connection,
+    counted: RollupFilter,
+    start: datetime,
+    end: datetime,
+    *,
+    forward: bool,
+    most: int,
+    most_read: int | None = None,
 ) -> OccupiedSpans:
     """The minutes of [start, end) that hold the last `most` matching answers, or with `forward` the first.
 
-    A label that is counted under OTHER may lead to more spans than needed, never to fewer.
+    They end earlier if `most_read` answers have to be looked through for them. A label that is counted under OTHER may
+    lead to more spans than needed, never to fewer.
     """
     start, end = start.astimezone(UTC), end.astimezone(UTC)
     near = start if forward else end
@@ -54,6 +64,7 @@ def pieces(
     minutes: list[_Row] = []
     enough_minutes = False
     if spans:
+        limits = replace(limits, read=most_read)
         minutes, enough_minutes = limits.enough(_counts(connection, verdict_minute, counted, spans, limits), MINUTE)
     through = limits.far(minutes, MINUTE) if enough_minutes else limits.far(hours, HOUR) if enough else None
     return _found(minutes, MINUTE, start, end, through)
@@ -167,12 +178,14 @@ def _counts(
 
 def _number(table: Table, counted: RollupFilter) -> ColumnElement[int]:
     """An upper bound of the matching answers in a row."""
-    if counted.reason is not None:
-        return table.c[counted.reason.value]
-    if not counted.verdicts:
-        return table.c.total
-    first, *others = (table.c[verdict.value] for verdict in sorted(counted.verdicts))
-    return sum(others, first)
+    bounds: list[ColumnElement[int]] = []
+    reasons = frozenset[Reason]() if counted.reason is None else frozenset({counted.reason})
+    for names in (counted.verdicts, reasons, counted.diagnoses):
+        if names:
+            # the releases before have left some of these columns empty
+            first, *others = (func.coalesce(table.c[name], 0) for name in sorted(map(str, names)))
+            bounds.append(sum(others, first))
+    return func.least(*bounds) if bounds else table.c.total
 
 
 def _joined(spans: Sequence[tuple[datetime, datetime]]) -> tuple[tuple[datetime, datetime], ...]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, select, true
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason, Verdict
 from monitor.store.interaction.filters import USED, ListedInteraction
 from monitor.store.tables.interactions import METRICS, assessment, interaction
@@ -27,6 +28,7 @@ def listed(keys: Any, *, forward: bool) -> Select[Any]:
     names = (
         *("verdict", "rule_verdict", "reasons", "refusal_kind", "refusal_correct", "p_grounded", "p_refusal"),
         *("p_self_generated", "uncalibrated", *METRICS, "profile_name", "profile_hash", "rank", "reference"),
+        "diagnosis",
     )
     judged = (
         select(*(_a[name] for name in names))
@@ -40,5 +42,10 @@ def listed(keys: Any, *, forward: bool) -> Select[Any]:
 
 def listed_row(row: Any) -> ListedInteraction:
     found = dict(row)
-    known = {"verdict": Verdict(found["verdict"]), "rule_verdict": Verdict(found["rule_verdict"])}
-    return ListedInteraction(**{**found, **known, "reasons": tuple(map(Reason, found["reasons"]))})
+    known = {
+        "verdict": Verdict(found["verdict"]),
+        "rule_verdict": Verdict(found["rule_verdict"]),
+        "reasons": tuple(map(Reason, found["reasons"])),
+        "diagnosis": None if found["diagnosis"] is None else Diagnosis(found["diagnosis"]),
+    }
+    return ListedInteraction(**{**found, **known})

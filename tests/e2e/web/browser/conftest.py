@@ -23,7 +23,7 @@ from tests.rig.installation import installed
 from tests.rig.services import missing
 from tests.rig.waiting import until
 from tests.rig.web.browser import DESKTOP, Site, Visit
-from tests.rig.web.browser_stock import APP, RULES, events, multiply
+from tests.rig.web.browser_stock import APP, RULES, diagnose, events, multiply
 
 
 @pytest.fixture(scope="session")
@@ -47,6 +47,7 @@ def site(
         its.alerting.loop(rules=lambda: rules).evaluate(its.now())
     assert installation.run("audit", "seal").returncode == 0
     multiply(database)
+    diagnose(database)
     for week in ("last", "this"):
         made = installation.run("report", "weekly", "--output", folder / f"{week}.html")
         assert made.returncode == 0, made.stderr

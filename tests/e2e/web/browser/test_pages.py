@@ -15,6 +15,7 @@ PAGES = {
     "overview": "/",
     "interactions": "/interactions?verdict=refusal&span=7d&words=documents",
     "interaction": "/interactions/{app}/demo-00160",
+    "interaction-chunks": "/interactions/{app}/diagnosed",
     "alerts": "/alerts",
     "alert": "/alerts/{fingerprint}",
     "rules": "/alerts/rules",
@@ -70,6 +71,7 @@ def test_page_without_script(name, visit, places):
         "/alerts/{fingerprint}",
         "/",
         "/review",
+        f"/interactions/{APP}/diagnosed",
         *(f"/interactions/{APP}/hostile%2F{number}%3F%3Cb%3E%26%23" for number in range(len(HOSTILE))),
     ],
 )
@@ -87,6 +89,23 @@ def test_what_a_chatbot_says_is_text(path, visit, places):
         "[...document.querySelectorAll('*')].flatMap(e => [...e.attributes]).filter(a => /^on/.test(a.name)).length"
     )
     assert its.page.evaluate(handlers) == 0
+
+
+def test_noise_is_folded_and_a_repetition_leads_to_what_it_repeats(visit, places):
+    its = visit(PHONE)
+    its.goto("/interactions/{app}/diagnosed".format(**places))
+    its.page.locator(".headline a[href='#retrieved']").click()
+    assert its.page.locator(".diagnosis").is_visible()
+    assert its.page.locator("#c-2").is_visible()
+    folded = its.page.locator("#c-304")
+    assert not folded.is_visible()
+    assert its.page.locator(".chunk:visible").count() < 20
+    its.page.locator("details.folded", has=folded).locator("summary").last.click()
+    assert folded.is_visible()
+    repetition = its.page.locator("#c-4 a[href='#c-2']")
+    its.page.locator("#d-2 > summary").click()
+    repetition.click()
+    assert its.page.locator("#c-2").evaluate("its => its.matches(':target')")
 
 
 # --- at three in the morning, on a phone, with the keyboard ---

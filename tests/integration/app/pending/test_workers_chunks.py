@@ -8,7 +8,7 @@ from threading import Event
 
 import pytest
 
-from monitor.app.pending.judging import JudgingWorker, case_of
+from monitor.app.pending.judging import JudgingWorker
 from monitor.app.pending.workers import work_off
 from monitor.app.wiring.application import Application
 from monitor.assess.threshold import UNKNOWN, dynamic_threshold, shrunk
@@ -18,7 +18,7 @@ from monitor.core.settings.load import load_settings
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.queue import Claim
 from tests.factories.answers import a_batch, an_assessment, an_interaction, clock
-from tests.factories.chunks import a_chunk, a_diagnosis
+from tests.factories.assess.diagnoses import a_chunk, a_diagnosis
 from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.workers import judging
 from tests.servers.llm import llm_server
@@ -55,7 +55,7 @@ def worked_off(database, server, **judge):
 
 @pytest.mark.parametrize("mode", ["separate", "combined"])
 def test_the_stored_chunks_are_judged_with_three_calls(database, stored, rows, mode):
-    stored(diagnosis=a_diagnosis(*CHUNKS))
+    stored(diagnosis=a_diagnosis("retrieval_missed", chunks=CHUNKS))
     with llm_server() as server:
         server.answer = about_snapshots
         worked_off(database, server, mode=mode)
@@ -68,6 +68,8 @@ def test_the_stored_chunks_are_judged_with_three_calls(database, stored, rows, m
         (1, 0, 17, 0.1),
     ]
     assert parts["threshold"] == pytest.approx(dynamic_threshold([0.9, 0.1, 0.1]), abs=1e-6)
+    assert (parts["diagnosis"], parts["without_model"]) == ("healthy", "retrieval_missed")
+    assert rows("SELECT diagnosis FROM assessment") == [("retrieval_missed",)]  # the live one stays
     assert rows("SELECT count(*) FROM pending") == [(0,)]
 
 
@@ -78,6 +80,7 @@ def test_the_documents_of_a_row_without_chunks_are_judged(database, stored, rows
         worked_off(database, server, rewrite_question=True)
     ((parts, calls),) = rows("SELECT parts, calls FROM judgement")
     assert [(c["document"], c["start"], c["end"]) for c in parts["chunks"]] == [(0, 0, 54), (1, 0, 17)]
+    assert "diagnosis" not in parts
     assert (parts["query"], calls) == ("How long are deleted snapshots retained?", 4)
 
 
@@ -85,18 +88,12 @@ def test_a_later_threshold_knows_the_app_s_scores(database, stored, rows):
     with llm_server() as server:
         server.answer = about_snapshots
         for n in range(2):
-            stored(id=f"a-{n}", diagnosis=a_diagnosis(*CHUNKS))
+            stored(id=f"a-{n}", diagnosis=a_diagnosis(chunks=CHUNKS))
             worked_off(database, server)
     (first,), (second,) = rows("SELECT parts -> 'prior' FROM judgement ORDER BY id")
     spread = shrunk([0.9, 0.1, 0.1], UNKNOWN)
     assert first == {"mean": UNKNOWN.mean, "sd": UNKNOWN.sd}
     assert second == {"mean": pytest.approx(spread.mean, abs=1e-6), "sd": pytest.approx(spread.sd, abs=1e-6)}
-
-
-@pytest.mark.parametrize("stored_form", [{"chunks": [{"document": 0}]}, {"chunks": 7}, {}, [], "x"])
-def test_chunks_in_another_form_are_none(stored_form):
-    claim = _claim(retrieval=stored_form)
-    assert case_of(claim).chunks == ()
 
 
 def test_a_spread_that_is_out_of_reach_holds_up_no_claim():

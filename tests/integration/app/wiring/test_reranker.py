@@ -11,6 +11,7 @@ def test_settings_bring_a_reranker_and_without_them_there_is_none(tmp_path):
     given = {"state_dir": tmp_path / "state", "embedding": {"provider": "hash"}}
     with Application(load_settings(**given, reranker={"path": folder, "device": "cpu"})) as application:
         assert application.assessing.reranker.device == "cpu"
+        assert application.assessing.pipeline.reranker is application.assessing.reranker
         assert check_reranker(application) == f"{application.assessing.reranker.model} on cpu"
     with Application(load_settings(**given)) as application:
         assert application.assessing.reranker is None

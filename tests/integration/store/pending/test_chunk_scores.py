@@ -13,7 +13,7 @@ from monitor.store.interaction.follow_ups import enqueue
 from monitor.store.pending.chunk_scores import NEWEST, ChunkScores
 from monitor.store.pending.finish import finish_judged
 from tests.factories.answers import NOON, a_batch, a_judgement, an_assessment
-from tests.factories.chunks import a_chunk, a_diagnosis
+from tests.factories.assess.diagnoses import a_chunk, a_diagnosis
 from tests.rig.store.pending_work import LATER, claim
 
 CHUNKS = (a_chunk(0, 0, 9, used=True), a_chunk(0, 10, 20))
@@ -31,26 +31,33 @@ def relevance(*scores, **over):
 
 
 def test_the_judge_s_work_brings_verdict_and_chunks_of_the_live_diagnosis(writer, queue):
-    it = an_assessment(verdict=Verdict.SELF_GENERATED, diagnosis=a_diagnosis(*CHUNKS, threshold=0.25))
+    it = an_assessment(verdict=Verdict.SELF_GENERATED, diagnosis=a_diagnosis(chunks=CHUNKS, threshold=0.25))
     queued(writer, it, kinds=(Work.JUDGE, Work.SIDECAR))
     found = {c.kind: c for c in claim(queue, Work.JUDGE, Work.SIDECAR)}
     assert found[Work.JUDGE].verdict is Verdict.SELF_GENERATED
-    assert found[Work.JUDGE].retrieval["threshold"] == 0.25
-    assert [chunk["end"] for chunk in found[Work.JUDGE].retrieval["chunks"]] == [9, 20]
-    assert (found[Work.SIDECAR].verdict, found[Work.SIDECAR].retrieval) == (None, None)
+    assert found[Work.JUDGE].diagnosis == it.diagnosis
+    assert (found[Work.SIDECAR].verdict, found[Work.SIDECAR].diagnosis) == (None, None)
 
 
 def test_a_row_of_an_earlier_release_brings_no_chunks(writer, queue):
     queued(writer, an_assessment())
     (found,) = claim(queue, Work.JUDGE)
-    assert (found.verdict, found.retrieval) == (Verdict.GROUNDED, None)
+    assert (found.verdict, found.diagnosis) == (Verdict.GROUNDED, None)
+
+
+@pytest.mark.parametrize("stored", ['{"chunks": [{"document": 0}]}', '{"chunks": 7}', "{}", "[]", '"x"', "null"])
+def test_a_diagnosis_in_another_form_is_none(writer, queue, rows, stored):
+    queued(writer, an_assessment(diagnosis=a_diagnosis(chunks=CHUNKS)))
+    rows(f"UPDATE assessment SET evidence = jsonb_set(evidence, '{{retrieval}}', '{stored}')")
+    (found,) = claim(queue, Work.JUDGE)
+    assert (found.verdict, found.diagnosis) == (Verdict.GROUNDED, None)
 
 
 def test_only_the_live_assessment_counts(writer, queue, rows):
-    queued(writer, an_assessment(diagnosis=a_diagnosis(*CHUNKS)))
+    queued(writer, an_assessment(diagnosis=a_diagnosis(chunks=CHUNKS)))
     rows("UPDATE assessment SET live = false")
     (found,) = claim(queue, Work.JUDGE)
-    assert (found.refuses, found.verdict, found.retrieval) == (False, None, None)
+    assert (found.refuses, found.verdict, found.diagnosis) == (False, None, None)
 
 
 def test_without_judgements_nothing_is_known_of_an_app(engine):

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import create_engine
 
+from monitor.app.pending.judging import case_of
 from monitor.core.message import Position
 from monitor.core.model import Refusal, RefusalKind, Verdict, Work
 from monitor.store.interaction.follow_ups import enqueue
@@ -24,8 +25,9 @@ from tests.factories.answers import (
     an_interaction,
     at,
 )
+from tests.factories.conversations import FOLLOW_UP, READ_AS, SAID, a_follow_up
 from tests.factories.stored_interactions import stored_interactions
-from tests.rig.store.pending_work import LATER, TOPIC, claim, ids, set_aside
+from tests.rig.store.pending_work import LATER, LEASE, TOPIC, claim, ids, set_aside
 from tests.rig.store.writing import FAR
 
 
@@ -152,3 +154,15 @@ def test_a_claim_of_an_answer_that_is_worded_as_a_refusal_says_so(writer, queue,
     )
     found = {c.interaction.id: c.refuses for c in claim(queue, Work.JUDGE)}
     assert found == {"refusal": True, "grounded": False, "rescored": False}
+
+
+def test_the_judge_gets_a_follow_up_as_it_was_read(database, writer, queue, rows):
+    first, after = a_follow_up()
+    writer.write(a_batch(first, after))
+    with psycopg.connect(database) as connection:
+        enqueue(connection, "monitor", NOON, [(Work.JUDGE, a.interaction) for a in (first, after)])
+    found = {one.interaction.id: one for one in queue.claim([Work.JUDGE], NOON, most=9, lease=LEASE)}
+    assert (case_of(found["q-1"]).question, case_of(found["q-2"]).question) == (SAID, READ_AS)
+    rows("UPDATE interaction SET question = '' WHERE id = 'q-1'")
+    again = {one.interaction.id: one for one in queue.claimed(found["q-2"].token)}
+    assert case_of(again["q-2"]).question == FOLLOW_UP

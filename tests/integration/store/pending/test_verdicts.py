@@ -11,9 +11,11 @@ import pytest
 
 from monitor.core.assessment_json import assessment_json, encode
 from monitor.core.model import Metrics, Probabilities, Refusal, RefusalKind, Verdict, Work
+from monitor.core.standalone import Borrowed, StandaloneQuestion
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.verdicts import VerdictQueue
 from tests.factories.answers import FROM_THE_SIDECAR, NOON, SOME_EVIDENCE, a_batch, an_assessment, clock
+from tests.factories.assess.diagnoses import a_diagnosis
 from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.pending_work import LEASE
 
@@ -27,6 +29,7 @@ ASSESSMENTS = {
     "refused": an_assessment(
         verdict=Verdict.REFUSAL, refusal=Refusal(kind=RefusalKind.PARTIAL, correct=False), reference="a1b2", rank=0.5
     ),
+    "diagnosed": an_assessment(diagnosis=a_diagnosis("generator_ignored", tau=-1 / 3, lost_in_the_middle=True)),
     "from the sidecar": an_assessment(support=FROM_THE_SIDECAR, evidence=replace(SOME_EVIDENCE, compared=0.5)),
 }
 
@@ -38,3 +41,20 @@ def test_a_verdict_goes_out_as_the_json_of_its_assessment(engine, database, name
         writer.write(a_batch(assessment))
     (claimed,) = VerdictQueue(engine, Work.SEND_KAFKA).claim(NOON, most=10, lease=LEASE)
     assert json.loads(encode(claimed.assessment)) == json.loads(encode(assessment_json(assessment)))
+
+
+def test_a_standalone_question_goes_out_without_its_text(engine, database):
+    """Its text is not stored."""
+    standalone = StandaloneQuestion(
+        text="Where to purchase moving boxes?",
+        cue_start=18,
+        cue_end=23,
+        borrowed=(Borrowed(id="q-0", start=4, end=16),),
+    )
+    assessment = an_assessment(standalone=standalone)
+    with closing(Writer(database, clock, queue_key=QUEUE_KEY, sends=lambda _: [Work.SEND_KAFKA])) as writer:
+        writer.write(a_batch(assessment))
+    (claimed,) = VerdictQueue(engine, Work.SEND_KAFKA).claim(NOON, most=10, lease=LEASE)
+    written = json.loads(encode(assessment_json(assessment)))
+    written["standalone_question"]["text"] = None
+    assert json.loads(encode(claimed.assessment)) == written

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.assess.explain import findings_json
+from monitor.assess.explain_json import findings_json
 from monitor.cli.explain.panel import explanation
 from monitor.core.message import Offset
 from monitor.core.model import Mark, Verdict, Work
@@ -19,6 +19,7 @@ from monitor.store.pending.queue import PendingQueue
 from monitor.store.privacy.erasure import FIELDS, Erasure, ErasureTarget
 from monitor.store.tables.interactions import SCORE_BEFORE_JUDGE
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, clock
+from tests.factories.conversations import FOLLOW_UP, READ_AS, a_follow_up
 from tests.rig.store.keys import QUEUE_KEY
 from tests.rig.store.privacy import APP, OF_CONVERSATION, SECRET, erase, everything, surround, told
 
@@ -181,3 +182,26 @@ def test_a_worker_that_is_at_it_stores_nothing_afterwards(writer, erasure, engin
     erase(erasure)
     finish_assessed(writer, [(claim, an_assessment(interaction=it))])
     assert rows("SELECT count(*) FROM assessment") == [(0,)]
+
+
+def test_no_words_of_an_erased_turn_are_left_in_the_follow_ups_that_borrowed_them(database, writer, erasure, engine):
+    first, after = a_follow_up(app=APP)
+    writer.write(a_batch(first, after))
+    (row,) = AssessmentQueries(engine).with_assessments("q-2", APP)
+    assert row["read_as"]["text"] == READ_AS
+    erasure.erase(APP, erasure.find(ErasureTarget(app=APP, ids=("q-1",))), by="eve", reason_given=True, now=NOON)
+    left = everything(database)
+    assert not any(said in left for said in ("premium", "Jane Doe", "jane@shop.example"))
+    (row,) = AssessmentQueries(engine).with_assessments("q-2", APP)
+    assert row["question"] == FOLLOW_UP
+    assert row["read_as"]["text"] is None
+    assert row["read_as"]["problem"] == "the turn q-1 is no longer stored, or was erased"
+    assert row["read_as"]["borrowed"] == [{"id": "q-1", "text": None}]
+
+
+def test_an_erased_follow_up_says_no_more_how_it_was_read(writer, erasure, engine, rows):
+    writer.write(a_batch(*a_follow_up(app=APP)))
+    erasure.erase(APP, erasure.find(ErasureTarget(app=APP, ids=("q-2",))), by="eve", reason_given=True, now=NOON)
+    assert rows("SELECT evidence ? 'standalone_question' FROM assessment WHERE id = 'q-2'") == [(False,)]
+    (row,) = AssessmentQueries(engine).with_assessments("q-2", APP)
+    assert row["read_as"] is None

@@ -10,11 +10,14 @@ import pytest
 from monitor.app.export.evaluations import answer_id, evaluations, revision_id
 from monitor.app.export.langfuse import score_event
 from monitor.app.export.otlp import OtlpDestination, record
+from monitor.core.assessment_json import retrieval_json
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Work
 from monitor.core.settings.export import ExportSettings
 from monitor.store.pending.verdicts import StoredJudgement, VerdictToSend
 from tests.factories.answers import NOON
+from tests.factories.assess.diagnoses import a_diagnosis
 
 SCORES = ExportSettings().scores
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -28,6 +31,8 @@ def a_verdict(**over):
         "reasons": ["refusal_wording", "no_documents"],
         "refusal": {"kind": "full", "correct": True},
         "rank": None,
+        "diagnosis": None,
+        "retrieval": None,
         "profile": {"name": "hash", "hash": "0123456789abcdef"},
     }
     known = {"id": 1, "kind": Work.SEND_OTLP, "token": "t", "attempts": 1, "app": "bot", "interaction_id": "q-1"}
@@ -64,6 +69,19 @@ def test_reasons_are_in_words_and_explanations_on_one_line_of_bounded_length():
     assert len(words) <= 1_000
     assert words.isprintable()
     assert [one.by for one in found.values()].count("LLM") == 1
+
+
+def test_the_diagnosis_is_a_label_and_the_relevance_of_the_best_chunk_a_number():
+    its = a_verdict()
+    retrieval = retrieval_json(a_diagnosis(Diagnosis.RETRIEVAL_MISSED, relevance=0.25))
+    diagnosed = {**its.assessment, "diagnosis": "retrieval_missed", "retrieval": retrieval}
+    label, number = evaluations(replace(its, assessment=diagnosed), ("diagnosis",))
+    assert (label.name, label.value, label.label) == ("monitor.diagnosis", None, "retrieval_missed")
+    assert label.explanation == "what was retrieved does not answer the question"
+    assert (number.name, number.value, number.label) == ("monitor.relevance", 0.25, None)
+    assert number.explanation == "from embedding and BM25"
+    erased = {**diagnosed, "retrieval": None}
+    assert said(replace(its, assessment=erased), ("diagnosis",)) == {"monitor.diagnosis": (None, "retrieval_missed")}
 
 
 def test_only_what_is_wanted_is_said():

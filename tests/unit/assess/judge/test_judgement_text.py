@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from monitor.assess.judge.judgement_text import judgement_text
 
 
@@ -24,6 +26,18 @@ def test_chunks_below_the_threshold_are_named_the_worst_first():
 def test_what_was_left_out_and_how_the_question_was_asked_is_said():
     text = judgement_text(row(chunks=[chunk(0.5)], threshold=0.5, query="When?", left_out=3))
     assert text.splitlines() == ["1 of 1 chunks reach 0.50", "3 more chunks were not read", "asked as: When?"]
+
+
+@pytest.mark.parametrize(
+    ("without_model", "line"),
+    [
+        ("retrieval_missed", "diagnosis by these scores: retrieval missed"),
+        ("healthy", "diagnosis by these scores: retrieval missed (without a model: healthy)"),
+    ],
+)
+def test_the_diagnosis_by_the_scores_is_said_beside_another_without_a_model(without_model, line):
+    parts = {"chunks": [chunk(0.5)], "threshold": 0.5, "diagnosis": "retrieval_missed", "without_model": without_model}
+    assert judgement_text(row(**parts)).splitlines()[-1] == line
 
 
 def test_chunks_without_a_score_give_the_reason():

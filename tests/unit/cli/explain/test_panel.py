@@ -5,9 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
-from monitor.assess.explain import REASON_WORDS
 from monitor.cli.explain.panel import LONGEST_PASSAGE, explanation
 from monitor.core.model import Reason, Verdict
+from monitor.core.reason_words import REASON_WORDS
 from tests.factories.assess.explained_rows import EVIDENCE, ROW, pair
 from tests.factories.assess.interactions import NOON
 
@@ -350,3 +350,27 @@ def test_the_trace_is_shown_where_its_address_is_known():
     console.print(explanation(ROW, trace_url="https://traces.example/t/4bf9"))
     assert "https://traces.example/t/4bf9" in console.file.getvalue()
     assert "trace" not in shown()
+
+
+# --- follow-up questions ---
+
+READ_AS = {
+    "text": "What does the plan cost?\x1b[2J And for seniors?",
+    "problem": None,
+    "borrowed": [{"id": "q-0", "text": "What does the plan cost?"}],
+    "as_asked": {"sdq": -0.125, "qrd": 0.125, "qa": None},
+}
+
+
+def test_a_follow_up_is_shown_as_it_was_asked_and_as_it_was_read():
+    text = shown(question="And for seniors?", read_as=READ_AS, sdq=0.75, qrd=0.5, qa=None)
+    assert "question And for seniors? read as What does the plan cost?" in flat(text)
+    assert "completed with the words of q-0: SDQ −0.12 → 0.75, QRD 0.12 → 0.50, QA – → –" in flat(text)
+    assert "\x1b" not in text
+    assert "read as" not in shown()
+    assert "read as" not in shown(read_as=None)
+
+
+def test_a_reading_that_is_gone_says_why():
+    gone = {**READ_AS, "text": None, "problem": "the turn q-0 is no longer stored, or was erased"}
+    assert "read as not known any more: the turn q-0 is no longer stored" in flat(shown(read_as=gone))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.core.text.sentences import sentence_spans, sentences
+from monitor.core.text.sentences import sentence_pieces, sentence_spans, sentences
 
 
 @pytest.mark.parametrize(
@@ -140,3 +140,36 @@ def test_a_long_run_of_marks_is_cut_in_one_pass(unit, end):
     # A run of full stops that ended no sentence was once looked at from each of its places.
     text = unit * (200_000 // len(unit)) + end
     assert covered(text) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "longest", "expected"),
+    [
+        ("", 4, []),
+        ("One. Two.", 4, ["One.", "Two."]),
+        ("One two three", 8, ["One two", "three"]),  # at the last white space of the second half
+        ("a bcdefgh", 8, ["a bcdefg", "h"]),  # not at one in the first half
+        ("abcdefgh", 3, ["abc", "def", "gh"]),
+        ("ab  cd", 4, ["ab", "cd"]),
+        ("文文文文文", 2, ["文文", "文文", "文"]),
+        ("abcdef. Gh", 4, ["abcd", "ef.", "Gh"]),
+    ],
+)
+def test_a_long_sentence_is_cut(text, longest, expected):
+    assert [text[start:end] for start, end in sentence_pieces(text, longest)] == expected
+
+
+@given(odd | st.text(), st.integers(1, 12))
+def test_pieces_cover_what_the_sentences_cover_and_none_is_too_long(text, longest):
+    pieces = sentence_pieces(text, longest)
+    assert all(0 < end - start <= longest for start, end in pieces)
+    assert all(before[1] <= after[0] for before, after in pairwise(pieces))
+    assert all(text[start:end] == text[start:end].strip() for start, end in pieces)
+    assert "".join("".join(text[start:end].split()) for start, end in pieces) == "".join(text.split())
+    ends = {end for _, end in sentence_spans(text)}
+    assert ends <= {end for _, end in pieces}
+
+
+@given(odd | st.text())
+def test_sentences_that_are_short_enough_stay_whole(text):
+    assert sentence_pieces(text, len(text) + 1) == sentence_spans(text)

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.errors import Retriable
 from monitor.core.model import Reason, Verdict
 from monitor.store.interaction.filters import ListedInteraction
@@ -58,6 +59,14 @@ def test_a_row_of_csv_is_masked():
     assert (row["sdq"], row["sdrd"], row["sda"], row["reasons"]) == ("-0.25", "", "0.3", "refusal_wording missing_fact")
     assert row["occurred_at"] == "2025-11-21T12:00:00Z"
     assert "c-1" not in row.values()
+
+
+@pytest.mark.parametrize("diagnosis", [Diagnosis.RETRIEVAL_NOISY, None])
+def test_the_diagnosis_is_the_last_column(diagnosis):
+    row = a_row(diagnosis=diagnosis)
+    (cells,), line = read(as_csv([row])), json.loads(next(as_json_lines([row])))
+    assert COLUMNS[-1] == "diagnosis"
+    assert (cells["diagnosis"], line["diagnosis"]) == (diagnosis or "", diagnosis)
 
 
 UNSEEN = [

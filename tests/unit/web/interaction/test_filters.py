@@ -5,6 +5,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason, Verdict
 from monitor.store.interaction.filters import Labelled, MetricRange, RefusalCorrectness
 from monitor.web.interaction.filters import parse_query
@@ -25,12 +26,13 @@ def test_without_a_filter_it_is_the_last_day():
 def test_every_field_is_read():
     its = ask(
         "span=7d&app=shop&environment=staging&model=large&topic=billing&verdict=refusal&reason=missing_fact"
-        "&refusal=over&metric=sdq&low=0.25&high=0.5&labelled=wrong&words=refund+-urgent"
+        "&diagnosis=retrieval_missed&refusal=over&metric=sdq&low=0.25&high=0.5&labelled=wrong&words=refund+-urgent"
     )
     f = its.filters
     assert f.since == NOON - timedelta(days=7)
     assert (f.app, f.environment, f.model, f.topic) == ("shop", "staging", "large", "billing")
     assert (f.verdicts, f.reason, f.refusal) == ({Verdict.REFUSAL}, Reason.MISSING_FACT, RefusalCorrectness.OVER)
+    assert f.diagnoses == {Diagnosis.RETRIEVAL_MISSED}
     assert (f.metric, f.labelled) == (MetricRange(metric="sdq", low=0.25, high=0.5), Labelled.WRONG)
     assert (f.words, its.faults) == ("refund -urgent", ())
 
@@ -40,6 +42,20 @@ def test_negative_is_both(query):
     its = ask(query)
     assert its.filters.verdicts == {Verdict.REFUSAL, Verdict.SELF_GENERATED}
     assert its.fields["verdict"] == "negative"
+
+
+@pytest.mark.parametrize("part", ["retriever", "generator"])
+def test_each_part_has_its_diagnoses(part):
+    its = ask(f"diagnosis={part}")
+    of_part = {d for d in Diagnosis if (d.of_retriever if part == "retriever" else d.of_generator)}
+    assert its.filters.diagnoses == of_part
+    assert [chip.text for chip in its.chips] == [f"{part} at fault"]
+
+
+def test_turns_without_scores_have_no_diagnosis():
+    its = ask("unscored=any&diagnosis=healthy")
+    assert "diagnosis" not in its.fields
+    assert its.faults == ("Diagnosis: turns without scores are not filtered by this",)
 
 
 def test_times_are_read_as_utc_and_take_the_place_of_the_span():
@@ -56,6 +72,7 @@ def test_times_are_read_as_utc_and_take_the_place_of_the_span():
         "reason=none",
         "refusal=x",
         "labelled=x",
+        "diagnosis=x",
         "metric=auc",
         "span=1y",
         "since=yesterday",

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from monitor.assess.reference import ALPHA
+from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Metrics, Reason, Refusal, RefusalKind, Verdict
 from monitor.review.label import Drawn, Label, Standing
 from monitor.store.database import TakesTooLong, limited_read
@@ -17,6 +18,7 @@ from monitor.store.interaction.listing import list as browse_module
 from monitor.store.interaction.listing.list import InteractionList
 from monitor.store.review.labels import Reviews
 from tests.factories.answers import NOON, PROBABLE, SOME_METRICS, a_batch, an_assessment, an_interaction, at
+from tests.factories.assess.diagnoses import a_diagnosis
 
 DAY = timedelta(days=1)
 WORDS = ("refund", "Invoice", "über", "100%", "under_score", "warranty")
@@ -47,6 +49,7 @@ def some_assessments(number, rng):
                 refusal=refused if verdict is Verdict.REFUSAL else Refusal(kind=RefusalKind.NONE),
                 metrics=replace(SOME_METRICS, sdq=sdq),
                 rank=rng.choice((None, 0.004, 0.1, 0.11, 1.0)),
+                diagnosis=rng.choice((None, *map(a_diagnosis, Diagnosis))),
             )
         )
     return found
@@ -67,6 +70,7 @@ def matches(a, filters, labels):
             filters.topic in {None, it.tags.get("topic")},
             not filters.verdicts or a.verdict in filters.verdicts,
             filters.reason is None or filters.reason in a.reasons,
+            not filters.diagnoses or (a.diagnosis is not None and a.diagnosis.diagnosis in filters.diagnoses),
             filters.refusal is None or a.refusal.correct is (filters.refusal is RefusalCorrectness.CORRECT),
             wanted is None
             or (
@@ -92,6 +96,7 @@ def some_filters(rng):
         "topic": ("billing",),
         "verdicts": (frozenset({Verdict.REFUSAL}), frozenset({Verdict.REFUSAL, Verdict.SELF_GENERATED})),
         "reason": REASONS,
+        "diagnoses": (frozenset({Diagnosis.RETRIEVAL_NOISY}), frozenset(Diagnosis) - {Diagnosis.HEALTHY}),
         "refusal": tuple(RefusalCorrectness),
         "labelled": tuple(Labelled),
         "suspicious": (True,),

@@ -13,8 +13,8 @@ from monitor.assess.judge.judge import Judge
 from monitor.assess.judge.metrics.chunk_relevance import LONGEST, MOST, passages_of
 from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Spend
 from monitor.assess.threshold import UNKNOWN, Spread, dynamic_threshold
+from tests.factories.assess.diagnoses import a_chunk
 from tests.factories.assess.judge import a_case, a_judge, scripted
-from tests.factories.chunks import a_chunk
 
 DOCUMENTS = ("Open from nine. Closed on Sundays.", "Parcels are free.")
 CHUNKS = (a_chunk(0, 0, 15), a_chunk(0, 16, 34), a_chunk(1, 0, 17))
