@@ -13,6 +13,7 @@ from monitor.report.weekly.elements import Columns, Item, Section, Table, table_
 from monitor.report.weekly.wording import NOTHING, TWO_WEEKS, chance, counted, share, text, thousands
 
 Link: TypeAlias = Callable[[str, str], str | None]  # the page of an answer, by app and id
+_MEANINGS = " ".join(f"{diagnosis_name(each).capitalize()}: {DIAGNOSIS_WORDS[each]}." for each in Diagnosis)
 _GROUPS: Columns = {
     "Like this question": lambda group: plain(group["question"]) if group["question"] else "(erased)",
     "Asked": lambda group: f"{group['missed']['count']:,}",
@@ -68,14 +69,11 @@ def _diagnoses(content: Item, found: Item) -> Section:
     elif found["rates"][Diagnosis.HEALTHY]["change"] is None:
         days = f"{found['days_before']} of the days before and {found['days']} of this week"
         notes.append(f"Not compared with the week before, since only {days} have diagnoses.")
-    rates = [
-        {"name": f"{diagnosis_name(each).capitalize()}: {DIAGNOSIS_WORDS[each]}", **found["rates"][each.value]}
-        for each in Diagnosis
-    ]
+    rates = [{"name": diagnosis_name(each).capitalize(), **found["rates"][each.value]} for each in Diagnosis]
     return Section(
         title="Retriever or generator",
-        words="What the retrieved chunks say of each answer: whether the retriever or the generator is at fault. "
-        "Intervals and changes as for verdicts.",
+        words="Whether the retriever or the generator is at fault, as the retrieved chunks tell; intervals and changes "
+        f"as for verdicts. {_MEANINGS}",
         notes=notes or [f"All {plural(answers, 'answer')} have a diagnosis."],
         tables=(
             table_of(
