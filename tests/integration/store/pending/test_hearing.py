@@ -165,7 +165,7 @@ def test_a_verdict_that_is_revised_after_the_word_takes_its_count_back(writer, s
     assert counted(rows) == [(1, 0, 0, 0, 1, 0)]
 
 
-NOTHING_RELEVANT = {"threshold": 0.9, "relevance": 0.75}
+NOTHING_RELEVANT = {"threshold": 0.9, "chunks": (replace(CHUNKS[0], used=False),)}
 
 
 @pytest.mark.parametrize(
@@ -194,6 +194,13 @@ def test_the_diagnosis_suits_the_verdict_that_a_word_gives(writer, store, queue,
     assert rows("SELECT diagnosis FROM assessment") == [(back,)]
     assert diagnosed(rows) == ({} if back is None else {back: 1})
     assert given is not Diagnosis.HEALTHY or rows(ROLLUP) == before
+
+
+def test_a_diagnosis_in_the_form_of_another_release_stays_and_holds_up_no_word(writer, store, queue, rows):
+    store(close_one(diagnosis=a_diagnosis(Diagnosis.HEALTHY)))
+    rows("UPDATE assessment SET evidence = jsonb_set(evidence, '{retrieval,graph}', '7')")
+    finish_judged(writer, judged(claim(queue, Work.JUDGE)), NOON)
+    assert rows("SELECT verdict, diagnosis FROM assessment") == [("self_generated", "healthy")]
 
 
 def test_a_word_that_leaves_the_verdict_leaves_the_diagnosis(writer, store, queue, rows):
