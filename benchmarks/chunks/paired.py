@@ -29,7 +29,6 @@ from statistics import fmean
 from time import perf_counter
 
 import numpy as np
-from monitor.chunks import filter as kept_chunks
 
 from benchmarks.chunks.overlap import Difference, contains, paired, rouge_l_recall, token_f1
 from benchmarks.chunks.readers import Context, ModelReader, Reader, ScriptedReader
@@ -38,6 +37,7 @@ from benchmarks.labelled import DATA, read
 from benchmarks.study.vectors import cached_embedder
 from monitor.app.wiring.models import embedder
 from monitor.assess.ports import Embedder
+from monitor.chunks import filter as kept_chunks
 from monitor.core.errors import MonitorError
 from monitor.core.settings.load import load_settings
 
