@@ -67,9 +67,9 @@ class ChunkDiagnosis:
     A chunk is relevant if its relevance reaches `threshold`. `relevance` is that of the best chunk: how well the
     documents answer the question. `tau` is Kendall's τ of the retriever's order of the documents and the hybrid one,
     in [-1, 1], None with fewer than two documents; `used_rank` the place that the retriever gave the first document
-    that the answer uses, from 1; `lost_in_the_middle` says that the best chunk stands in the middle third of the text
-    and is not used. `examined` is the share of the documents' text that was read; below 1 only if there is too much of
-    it. `by` is what the relevance comes from.
+    that the answer uses, from 1; `lost_in_the_middle` says that the best chunk is relevant, stands in the middle third
+    of the text and is not used. `examined` is the share of the documents' text that was read; below 1 only if there is
+    too much of it. `by` is what the relevance comes from.
     """
 
     diagnosis: Diagnosis

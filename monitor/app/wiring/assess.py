@@ -150,7 +150,7 @@ class Assessing:
     def usual_relevance(self) -> WatchedRelevance:
         """How relevant the chunks of each app usually are, from its stored answers."""
         from monitor.app.wiring.relevance import WatchedRelevance
-        from monitor.store.interaction.usual_relevance import UsualRelevance
+        from monitor.store.reference.usual_relevance import UsualRelevance
 
         return WatchedRelevance(lambda: UsualRelevance(self._engine()))
 

@@ -13,7 +13,7 @@ from monitor.assess.chunks.examine import USUAL
 from monitor.assess.threshold import Spread
 from monitor.core.errors import MonitorError
 from monitor.core.text.plain import plain
-from monitor.store.interaction.usual_relevance import UsualRelevance
+from monitor.store.reference.usual_relevance import UsualRelevance
 
 log = logging.getLogger(__name__)
 RELOAD = 600.0  # seconds after which an app is looked up again

@@ -2,8 +2,8 @@
 
 - A *refusal* that is known to be right is `retrieval_missed`, a wrong one `generator_ignored` if there was anything to
   ignore. Where that is unknown, it is missed if no chunk is relevant, else ignored.
-- A *self-generated* answer that rests on no chunk is judged likewise. One that rests on a chunk is `generator_invented`
-  if that chunk is on the question, else `retrieval_missed`: the generator made do with what is beside the question.
+- A *self-generated* answer is `generator_invented` if it rests on a chunk that is on the question. If it does not, a
+  relevant chunk was ignored, and without one the retriever missed.
 - A *grounded* answer never counts as missed, since the documents carry it. It is `retrieval_redundant` if much of what
   was retrieved repeats the rest, `retrieval_noisy` if most is off the question, else `healthy`.
 """
@@ -32,9 +32,9 @@ def diagnose(verdict: Verdict, chunks: Sequence[Chunk], threshold: float, *, cor
     """
     if verdict is Verdict.GROUNDED:
         return _of_grounded(chunks)
-    used = [chunk.relevance for chunk in chunks if chunk.used]
-    if verdict is Verdict.SELF_GENERATED and used:
-        return Diagnosis.GENERATOR_INVENTED if max(used) >= OFF_QUESTION else Diagnosis.RETRIEVAL_MISSED
+    rests = any(chunk.used and chunk.relevance >= OFF_QUESTION for chunk in chunks)
+    if verdict is Verdict.SELF_GENERATED and rests:
+        return Diagnosis.GENERATOR_INVENTED
     answered = any(chunk.relevance >= threshold for chunk in chunks)
     if verdict is Verdict.REFUSAL and correct is not None:
         answered = not correct and len(chunks) > 0

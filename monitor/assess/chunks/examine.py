@@ -88,7 +88,7 @@ def examine(
         relevance=chunks[best].relevance,
         tau=kendall_tau(order, cut),
         used_rank=min((pair.document + 1 for pair in carried), default=None),
-        lost_in_the_middle=not chunks[best].used and _in_the_middle(chunks, best),
+        lost_in_the_middle=_is_lost(chunks, best, threshold),
         examined=examined,
         by=by,
     )
@@ -98,6 +98,10 @@ def _is_used(chunk: Cut, carried: Sequence[AlignedSentence]) -> bool:
     return any(
         pair.document == chunk.document and pair.start < chunk.end and chunk.start < pair.end for pair in carried
     )
+
+
+def _is_lost(chunks: Sequence[Chunk], best: int, threshold: float) -> bool:
+    return chunks[best].relevance >= threshold and not chunks[best].used and _in_the_middle(chunks, best)
 
 
 def _in_the_middle(chunks: Sequence[Chunk], place: int) -> bool:

@@ -119,9 +119,11 @@ def _cut(document: int, text: str, vectors: Vectors) -> list[Cut]:
     return found
 
 
-@cached_by_text
-def _sentences(text: str) -> Sequence[_Sentence]:
+def _read_all(text: str) -> Sequence[_Sentence]:
     return tuple(_read(text, span) for span in sentences_of(text))
+
+
+_sentences = cached_by_text(_read_all, texts=128)  # some 130 bytes a character of Chinese
 
 
 def _read(text: str, span: Span) -> _Sentence:

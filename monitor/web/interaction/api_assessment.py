@@ -92,6 +92,9 @@ class StandaloneQuestion(ApiResponse):
 
     text: str | None = Field(description="what was compared with the documents; null if there is a `problem`")
     problem: str | None = Field(None, description="why the text cannot be put together any more")
+    sha256: str | None = Field(
+        description="of the text in clear; null unless `clear`, since a hash lets words be guessed"
+    )
     cue_start: int = Field(description="of the words of the question by which it leans; empty: it names nothing")
     cue_end: int
     borrowed: list[BorrowedWords]
@@ -180,6 +183,7 @@ def _standalone(row: Mapping[str, Any], *, clear: bool) -> StandaloneQuestion | 
     return StandaloneQuestion(
         text=None if read["text"] is None else " ".join([*filter(None, words), own]),
         problem=read["problem"],
+        sha256=stored["sha256"] if clear else None,
         cue_start=stored["cue_start"],
         cue_end=stored["cue_end"],
         borrowed=[BorrowedWords(**at, text=text) for at, text in zip(stored["borrowed"], words, strict=True)],

@@ -13,6 +13,8 @@ from math import inf
 
 import pytest
 
+from monitor.assess.chunks.examine import Retrieved, examine
+from monitor.assess.chunks.relevance import read_question
 from monitor.assess.classify.refusal import read_answer
 from monitor.assess.complete.extractive import extract
 from monitor.assess.complete.locate import locate
@@ -24,7 +26,7 @@ from monitor.assess.score.facts.negation import contradicts
 from monitor.assess.score.features import passages_of
 from monitor.assess.score.overlap import overlap
 from monitor.core.assessment_json import encode, storable
-from monitor.core.model import Document, SupportingDocument
+from monitor.core.model import Document, SupportingDocument, Verdict
 from monitor.core.personal_data import PersonalData
 from monitor.core.text.grams import gram_hashes
 from monitor.core.text.markup import blank_markup, blank_spans, prose
@@ -39,6 +41,7 @@ from tests.rig.assess.timing import seconds
 SMALL, TIMES = 12_000, 4  # characters, and how many times as many
 MOST = 10.0  # times the processor time: 4 are linear, 16 quadratic
 FEW = ("one word", "words", "the same sentence", "ones and spaces", "letters with marks")  # where others are alike
+FEW_FOR = ("one piece", "many pieces", "what is aligned", "chunks of a document", "chunks of many documents")
 NO_TIME = 0.03  # seconds for the longer text; by quadratic time, the longest text that is read would take 15
 
 
@@ -65,6 +68,13 @@ def _token_windows(text: str) -> object:
     return token_windows(text, list(zip(tokens["start"].tolist(), tokens["end"].tolist(), strict=True)), 254)
 
 
+def _examined(question: str, documents: list[str]) -> object:
+    encoder = HashEmbedder()
+    read = read_question(question, *encoder.encode([question]), *encoder.sentences([question]))
+    retrieved = Retrieved(texts=documents, tokens=encoder.encode(documents), sentences=encoder.sentences(documents))
+    return examine(read, retrieved, Verdict.GROUNDED, ())
+
+
 REDACTOR = redactor(set(PersonalData), ["DE", "US"], {"customer": "C-[0-9]{3,8}"})
 
 
@@ -88,6 +98,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "windows of tokens": _token_windows,
     "tokens": lambda text: HashEmbedder().encode([text]),
     "what is aligned": _reached,
+    "chunks of a document": lambda text: _examined(text, [text]),
+    "chunks of many documents": lambda text: _examined(text, documents_of(text)),
     "overlap": lambda text: overlap(text, text, [text[: len(text) // 2]]),
     "overlap with many": lambda text: overlap(text, text, documents_of(text)),
     "parsing": lambda text: parse_object(json.dumps({"text": text, "texts": text.split(" ")}).encode()),
@@ -118,6 +130,6 @@ def growth(work: Callable[[str], object], shape: Shape) -> float:
 
 @pytest.mark.parametrize("name", list(FUNCTIONS))
 def test_time_grows_with_the_text_whatever_its_shape(name):
-    shapes = FEW if name in {"one piece", "many pieces", "what is aligned"} else SHAPES
+    shapes = FEW if name in FEW_FOR else SHAPES
     found = {shape: growth(FUNCTIONS[name], SHAPES[shape]) for shape in shapes}
     assert {shape: times for shape, times in found.items() if times > MOST} == {}

@@ -165,15 +165,15 @@ def test_a_verdict_that_is_revised_after_the_word_takes_its_count_back(writer, s
     assert counted(rows) == [(1, 0, 0, 0, 1, 0)]
 
 
-NOTHING_RELEVANT = {"threshold": 0.9, "chunks": (replace(CHUNKS[0], used=False),)}
+UNUSED = (replace(CHUNKS[0], used=False),)
 
 
 @pytest.mark.parametrize(
     ("given", "turned", "over"),
     [
         (Diagnosis.HEALTHY, Diagnosis.GENERATOR_INVENTED, {}),
-        (Diagnosis.RETRIEVAL_REDUNDANT, Diagnosis.GENERATOR_IGNORED, {"chunks": (replace(CHUNKS[0], used=False),)}),
-        (Diagnosis.HEALTHY, Diagnosis.RETRIEVAL_MISSED, NOTHING_RELEVANT),
+        (Diagnosis.RETRIEVAL_REDUNDANT, Diagnosis.GENERATOR_IGNORED, {"chunks": UNUSED}),
+        (Diagnosis.HEALTHY, Diagnosis.RETRIEVAL_MISSED, {"chunks": UNUSED, "threshold": 0.9}),
         (None, None, {}),  # of the release before
     ],
 )

@@ -19,6 +19,7 @@ from monitor.core.model import Verdict
 
 ENCODER = HashEmbedder()
 QUESTION = "What does parking cost per hour?"
+USELESS = Spread(mean=0.1, sd=0.05)  # documents of an app that hardly ever answer
 PARKING, DOGS, CATS = "Parking costs two euros per hour.", "Dogs stay outside.", "Cats may come in."
 texts = st.text(alphabet=st.sampled_from("aab é.\n?文\x00\ud800"), max_size=60)
 
@@ -103,11 +104,12 @@ def test_the_diagnosis_follows_from_the_verdict_and_the_chunks(verdict, alignmen
     assert examined(PARKING, (), verdict).diagnosis is Diagnosis.RETRIEVAL_MISSED
 
 
-def test_the_best_chunk_is_lost_between_others_unless_it_is_used():
-    assert examined(documents=(DOGS, PARKING, CATS)).lost_in_the_middle
-    assert not examined(documents=(DOGS, PARKING, CATS), alignment=[aligned(1)]).lost_in_the_middle
-    assert not examined(documents=(PARKING, DOGS, CATS)).lost_in_the_middle
-    assert not examined(documents=(DOGS, CATS, PARKING)).lost_in_the_middle
+def test_the_best_chunk_is_lost_between_others_unless_it_is_used_or_not_even_relevant():
+    assert examined(documents=(DOGS, PARKING, CATS), usual=USELESS).lost_in_the_middle
+    assert not examined(documents=(DOGS, PARKING, CATS), usual=USELESS, alignment=[aligned(1)]).lost_in_the_middle
+    assert not examined("Why?", documents=(DOGS, PARKING, CATS), usual=USELESS).lost_in_the_middle
+    assert not examined(documents=(PARKING, DOGS, CATS), usual=USELESS).lost_in_the_middle
+    assert not examined(documents=(DOGS, CATS, PARKING), usual=USELESS).lost_in_the_middle
 
 
 @pytest.mark.parametrize("documents", [(PARKING,), (PARKING, "Ow."), ("Ow.", PARKING)])

@@ -30,7 +30,7 @@ def judged(*scores, chunks=CHUNKS, threshold=0.5, **over):
         (Verdict.REFUSAL, (0.1, 0.1, 0.5, 0.1), Diagnosis.GENERATOR_IGNORED),
         (Verdict.SELF_GENERATED, (0.1, 0.1, 0.1, 0.1), Diagnosis.RETRIEVAL_MISSED),
         (Verdict.SELF_GENERATED, (0.9, 0.1, 0.1, 0.1), Diagnosis.GENERATOR_INVENTED),
-        (Verdict.SELF_GENERATED, (0.1, 0.1, 0.1, 0.9), Diagnosis.RETRIEVAL_MISSED),  # it rests on the first
+        (Verdict.SELF_GENERATED, (0.1, 0.1, 0.1, 0.9), Diagnosis.GENERATOR_IGNORED),  # it rests on the first
         (Verdict.GROUNDED, (0.9, 0.1, 0.1, 0.1), Diagnosis.RETRIEVAL_NOISY),
         (Verdict.GROUNDED, (0.9, 0.9, 0.9, 0.1), Diagnosis.HEALTHY),
     ],

@@ -33,12 +33,23 @@ def vectors(encoder, text):
     return encoder.sentences([text])[0].astype(np.float32)
 
 
-def test_a_sentence_among_others_is_near_itself_alone_and_nearer_than_to_the_others(encoder):
+def test_a_sentence_among_others_is_nearest_to_itself_alone(encoder):
+    """Near, not the same: it has seen the sentences around it, here of five other subjects."""
     among = vectors(encoder, " ".join(SENTENCES))
     alone = np.concatenate([vectors(encoder, sentence) for sentence in SENTENCES])
     cosines = among @ alone.T
-    assert cosines.diagonal().min() > NEAR
-    assert cosines.argmax(axis=1).tolist() == list(range(len(SENTENCES)))
+    others = np.where(np.eye(len(SENTENCES), dtype=bool), -1, cosines)
+    assert (cosines.diagonal() - others.max(axis=1)).min() > 0.1
+    assert cosines.diagonal().min() > 0.4
+
+
+def test_sentences_on_one_subject_are_nearer_in_their_text_than_alone(encoder):
+    text = (
+        "Deleted snapshots are kept for 30 days. After that they cannot be restored. The trash is emptied every night."
+    )
+    among = vectors(encoder, text)
+    alone = np.concatenate([vectors(encoder, text[slice(*span)]) for span in sentences_of(text)])
+    assert ((among[:-1] * among[1:]).sum(axis=1) > (alone[:-1] * alone[1:]).sum(axis=1) + 0.1).all()
 
 
 def test_the_vector_of_a_single_sentence_is_near_that_of_its_text(encoder):

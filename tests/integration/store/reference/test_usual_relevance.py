@@ -8,8 +8,8 @@ import pytest
 
 from monitor.assess.threshold import WEIGHT, Spread
 from monitor.core.model import Verdict
-from monitor.store.interaction import usual_relevance
-from monitor.store.interaction.usual_relevance import UsualRelevance
+from monitor.store.reference import usual_relevance
+from monitor.store.reference.usual_relevance import UsualRelevance
 from tests.factories.answers import NOON, a_batch, an_assessment
 from tests.factories.assess.diagnoses import a_chunk, a_diagnosis
 
