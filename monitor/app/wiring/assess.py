@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -110,8 +111,11 @@ class Assessing:
 
     @cached_property
     def pipeline(self) -> Pipeline:
-        """A pipeline whose sidecar has a few seconds per batch, and whose conversations are those in its batches."""
-        return self.pipeline_of(self._completer(self._settings.sidecar.patience), self.recent_turns)
+        """A pipeline that asks no database: its conversations are those in its batches, its apps are unknown.
+
+        Its sidecar has a few seconds per batch.
+        """
+        return self.pipeline_of(self._completer(self._settings.sidecar.patience), self.recent_turns, stored=False)
 
     def conversations(self, seconds: float) -> Conversations:
         """The turns that this process has seen lately, and those stored, for which a batch waits `seconds` at most."""
@@ -127,11 +131,11 @@ class Assessing:
             )
         return self._conversations[seconds]
 
-    def pipeline_of(self, completer: Completer, conversations: Conversations) -> Pipeline:
-        """A pipeline that has supporting documents from `completer`."""
+    def pipeline_of(self, completer: Completer, conversations: Conversations, *, stored: bool = True) -> Pipeline:
+        """A pipeline that has supporting documents from `completer`; `stored` answers tell it what is usual."""
         from monitor.assess.pipeline import Pipeline
 
-        return Pipeline(
+        pipeline = Pipeline(
             completer=completer,
             encoder=self.encoder,
             embedder=self.embedder,
@@ -139,8 +143,8 @@ class Assessing:
             reranker=self.reranker,
             profile=self.profile,
             conversations=conversations,
-            usual_relevance=self.usual_relevance,
         )
+        return replace(pipeline, usual_relevance=self.usual_relevance) if stored else pipeline
 
     @cached_property
     def usual_relevance(self) -> WatchedRelevance:

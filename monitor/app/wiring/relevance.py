@@ -12,6 +12,7 @@ from cachetools import LRUCache
 from monitor.assess.chunks.examine import USUAL
 from monitor.assess.threshold import Spread
 from monitor.core.errors import MonitorError
+from monitor.core.text.plain import plain
 from monitor.store.reference.usual_relevance import UsualRelevance
 
 log = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ class WatchedRelevance:
     def __call__(self, app: str) -> Spread:
         with self._lock:
             looked_at, spread = self._held.get(app, (None, USUAL))
-            if looked_at is None or self._clock() - looked_at >= RELOAD:
+            if (looked_at is None or self._clock() - looked_at >= RELOAD) and len(self._due) < MOST_APPS:
                 self._held[app] = self._clock(), spread  # not due again before the next look
                 self._due.add(app)
                 if not self._looking:
@@ -55,7 +56,10 @@ class WatchedRelevance:
             try:
                 spread = self._store().of(app, USUAL)
             except MonitorError as error:
-                log.warning("how relevant chunks of %s usually are is not known: %s", app, error)
+                log.warning("how relevant chunks of %s usually are is not known: %s", plain(app), error)
                 continue
+            except BaseException:
+                self._looking = False  # another thread looks the next time
+                raise
             with self._lock:
                 self._held[app] = self._clock(), spread

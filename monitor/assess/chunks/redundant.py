@@ -3,8 +3,8 @@
 A chunk is redundant if nearly all its sentences stand in earlier chunks word for word, as where documents overlap. Or
 if it is like a single earlier one by two cosines, of the embeddings and of the TF-IDF vectors: one of them must exceed
 ALIKE and the other NOT_UNLIKE, since embeddings alone take neighbouring sentences on one subject for the same (half of
-the pairs above .9 share less than a quarter of their words). A chunk with a number that the earlier one lacks says
-something new: rows of a price list do not repeat each other.
+the pairs above .9 share less than a quarter of their words). Either way, a chunk with a number that the earlier ones
+lack says something new: rows of a price list do not repeat each other.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from monitor.core.diagnosis import Repeated
 ALIKE: Final = 0.9
 NOT_UNLIKE: Final = 0.6
 VERBATIM: Final = 0.8  # of a chunk's words, in sentences that stand in earlier chunks
+_NO_NUMBERS: Final = frozenset[str]()
 
 _Floats = NDArray[np.float64]
 
@@ -42,7 +43,7 @@ def repetitions(chunks: Sequence[Cut]) -> list[Repeated | None]:
     for late, (share, holders) in enumerate(_verbatim(chunks)):
         similar = np.flatnonzero(alike[late]).tolist()
         earlier = [at for at in similar if chunks[late].numbers <= chunks[at].numbers]
-        if share >= VERBATIM:
+        if share >= VERBATIM and chunks[late].numbers <= _NO_NUMBERS.union(*(chunks[at].numbers for at in holders)):
             earlier += holders
         if kept := [at for at in earlier if found[at] is None]:
             best = max(kept, key=lambda at: (cosines[late, at] + words[late, at], -at))

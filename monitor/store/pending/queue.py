@@ -94,8 +94,8 @@ def forget(connection: psycopg.Connection, claims: Sequence[Claim]) -> None:
     connection.execute("DELETE FROM pending WHERE id = ANY(%s)", ([claim.id for claim in claims],))
 
 
-def _diagnosis(diagnosis: str | None, retrieval: Mapping[str, Any] | None) -> ChunkDiagnosis | None:
-    """None without one, or in a form that only another release reads: a claim must not fail for that."""
+def readable_diagnosis(diagnosis: str | None, retrieval: Mapping[str, Any] | None) -> ChunkDiagnosis | None:
+    """None without one, or in a form that only another release reads: the judge's work must not fail for that."""
     if diagnosis is None or retrieval is None:
         return None
     try:
@@ -163,7 +163,7 @@ class PendingQueue:
                 refuses=bool(row["refuses"]),
                 standalone=None if read is None else read.text,
                 verdict=None if row["verdict"] is None else Verdict(row["verdict"]),
-                diagnosis=_diagnosis(row["diagnosis"], row["retrieval"]),
+                diagnosis=readable_diagnosis(row["diagnosis"], row["retrieval"]),
             )
             for row, read in zip(rows, readings(connection, rows), strict=True)
         ]

@@ -12,13 +12,14 @@ from monitor.store.database import limited_read
 
 ANSWERS: Final = 300  # the newest of an app
 _TOO_SLOW = "the app's chunks are left out of the threshold for now"
-# The newest of each verdict come from the index by app, verdict and time.
+# The newest of each verdict come from the index by app, verdict and time. Those of an earlier release, without a
+# diagnosis, are among them: there may be millions to look through behind them.
 _NEWEST = text("""
     SELECT count(*) AS count, avg(relevance) AS mean, coalesce(stddev_pop(relevance), 0) AS sd FROM (
         SELECT a.evidence FROM unnest(CAST(:verdicts AS text[])) AS v (verdict)
         CROSS JOIN LATERAL (
             SELECT a.evidence, a.occurred_at FROM assessment a
-            WHERE a.app = :app AND a.verdict = v.verdict AND a.live AND a.diagnosis IS NOT NULL
+            WHERE a.app = :app AND a.verdict = v.verdict AND a.live
             ORDER BY a.occurred_at DESC LIMIT :answers
         ) a ORDER BY a.occurred_at DESC LIMIT :answers
     ) a, LATERAL (

@@ -182,8 +182,7 @@ def _number(table: Table, counted: RollupFilter) -> ColumnElement[int]:
     reasons = frozenset[Reason]() if counted.reason is None else frozenset({counted.reason})
     for names in (counted.verdicts, reasons, counted.diagnoses):
         if names:
-            # the releases before have left some of these columns empty
-            first, *others = (func.coalesce(table.c[name], 0) for name in sorted(map(str, names)))
+            first, *others = (table.c[name] for name in sorted(map(str, names)))
             bounds.append(sum(others, first))
     return func.least(*bounds) if bounds else table.c.total
 

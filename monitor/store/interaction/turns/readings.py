@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, text
@@ -12,6 +12,8 @@ from monitor.assess.conversation.complete import ReadAs, borrowed_ids, read_agai
 from monitor.assess.conversation.turn import LONGEST_QUESTION, WITHIN
 
 _AROUND = WITHIN + timedelta(days=1)
+# What may be moved by `_AROUND`; a producer may give any time of the years 1 to 9999.
+_FIRST, _LAST = datetime.min.replace(tzinfo=UTC) + _AROUND, datetime.max.replace(tzinfo=UTC) - _AROUND
 # Both kinds of bounds in time are needed: by the first two the planner leaves out months, by the others the executor.
 _QUESTIONS = text("""
     SELECT i.app, i.id, left(i.question, :longest) AS question
@@ -44,8 +46,8 @@ def readings(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[
         "times": list(times),
         "around": _AROUND,
         "longest": LONGEST_QUESTION,
-        "first": min(times) - _AROUND,
-        "last": max(times) + _AROUND,
+        "first": max(min(times), _FIRST) - _AROUND,
+        "last": min(max(times), _LAST) + _AROUND,
     }
     questions: dict[str, dict[str, str]] = {}
     for found in connection.execute(_QUESTIONS, values):

@@ -52,9 +52,7 @@ class ChunkView:
 
     @property
     def colour(self) -> str:
-        return (
-            "" if self.read is None else {Standing.KEPT: "good", Standing.REPEATS: "warn"}.get(self.read.standing, "")
-        )
+        return "" if self.read is None else _COLOURS[self.read.standing]
 
     @property
     def shown(self) -> bool:

@@ -47,6 +47,7 @@ def test_a_labelled_file_is_measured_without_a_database(offline, tmp_path):
     assert found["random"] is None
     assert offline.json("evaluate", "labels.jsonl.gz") == found  # its intervals too
     assert not (tmp_path / "state" / "postgres").exists()
+    assert "database" not in offline.run("evaluate", "labels.jsonl.gz", "--json").stderr  # nor is one asked aside
 
 
 def test_the_tables_are_printed_and_written_in_every_form(offline, tmp_path):

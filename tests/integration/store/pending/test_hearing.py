@@ -196,6 +196,13 @@ def test_the_diagnosis_suits_the_verdict_that_a_word_gives(writer, store, queue,
     assert given is not Diagnosis.HEALTHY or rows(ROLLUP) == before
 
 
+def test_a_diagnosis_in_the_form_of_another_release_stays_and_holds_up_no_word(writer, store, queue, rows):
+    store(close_one(diagnosis=a_diagnosis(Diagnosis.HEALTHY)))
+    rows("UPDATE assessment SET evidence = jsonb_set(evidence, '{retrieval,graph}', '7')")
+    finish_judged(writer, judged(claim(queue, Work.JUDGE)), NOON)
+    assert rows("SELECT verdict, diagnosis FROM assessment") == [("self_generated", "healthy")]
+
+
 def test_a_word_that_leaves_the_verdict_leaves_the_diagnosis(writer, store, queue, rows):
     clear = Probabilities(grounded=0.9, refusal=0.05, self_generated=0.05)
     store(close_one(probabilities=clear, diagnosis=a_diagnosis(Diagnosis.RETRIEVAL_NOISY)))

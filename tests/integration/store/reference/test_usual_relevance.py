@@ -46,3 +46,10 @@ def test_only_the_newest_answers_count(engine, writer, monkeypatch):
         a_batch(answered(1, 0.0, 0.0, 0.0), answered(2, 0.8, verdict=Verdict.SELF_GENERATED), answered(3, 0.8))
     )
     assert UsualRelevance(engine).of("shop", OTHERWISE).mean == pytest.approx((2 * 0.8 + WEIGHT * 0.5) / (2 + WEIGHT))
+
+
+def test_the_answers_of_an_earlier_release_are_not_looked_through(engine, writer, rows, monkeypatch):
+    monkeypatch.setattr(usual_relevance, "ANSWERS", 5)
+    writer.write(a_batch(answered(1, 0.8), *(an_assessment(id=f"old-{n}", app="shop") for n in range(40))))
+    rows("UPDATE assessment SET occurred_at = %s WHERE id LIKE 'old-%%'", NOON + timedelta(minutes=2))
+    assert UsualRelevance(engine).of("shop", OTHERWISE) == OTHERWISE  # the one that is diagnosed is not among the five

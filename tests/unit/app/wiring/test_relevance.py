@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from threading import Event
 
 from monitor.app.wiring import relevance
@@ -88,4 +89,23 @@ def test_memory_is_bounded_in_apps(monkeypatch):
     for number in range(2 * MOST_APPS):
         watch.usual(f"app-{number}")
     assert len(watch.usual._held) == MOST_APPS
-    assert len(watch.usual._due) <= 2 * MOST_APPS
+    assert len(watch.usual._due) == MOST_APPS
+
+
+def test_a_look_that_ends_unexpectedly_is_not_the_last(monkeypatch):
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    watch = Watch(RuntimeError("a bug"))
+    watch.usual("shop")
+    watch.settled()
+    watch.now += RELOAD
+    watch.store.found, watch.store.answered = [OF_SHOP], Event()
+    watch.usual("shop")
+    watch.settled()
+    assert watch.usual("shop") == OF_SHOP
+
+
+def test_the_name_of_an_app_stays_on_its_line(caplog):
+    watch = Watch(OutOfReach("no answer"))
+    watch.usual("shop\nERROR all is lost\x1b[2J")
+    watch.settled()
+    assert "of shop ERROR all is lost[2J usually" in caplog.text

@@ -159,6 +159,13 @@ def test_what_is_cut_elsewhere_is_found_word_for_word_whatever_its_case_and_mark
     assert {repeated.verbatim for repeated in found[3:]} == {1}
 
 
+def test_a_new_number_among_sentences_that_stand_earlier_makes_it_no_repetition():
+    known = "The plan includes parking. The plan includes a tour. The plan covers two adults. It is sold online."
+    texts = [known, f"{known} It costs 49 euros.", f"{known} It costs a lot."]
+    cuts = cut_at(-1.0, texts, HashEmbedder().sentences(texts))
+    assert [repeated and repeated.chunk for repeated in repetitions(cuts)] == [None, None, 0]
+
+
 @given(documents, documents)
 def test_the_share_that_is_held_word_for_word_is_a_share(one, two):
     for repeated in repetitions(hashed_cuts(one, two)):
