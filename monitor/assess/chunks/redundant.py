@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from math import fsum, log, sqrt
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -68,15 +68,20 @@ def tfidf(chunks: Sequence[Cut]) -> _Floats:
 
     Chunks without words, of marks only, have a cosine of 1 with each other.
     """
-    seen = Counter(word for chunk in chunks for word in chunk.words)
-    place = {word: at for at, word in enumerate(word for word, n in seen.items() if n > 1)}  # others meet no word
-    rows = np.zeros((len(chunks), len(place)))
+    seen = Counter(chain.from_iterable(chunk.words for chunk in chunks))
+    number = {word: at for at, word in enumerate(seen)}
+    occurs = np.fromiter(seen.values(), np.int64, len(seen))
+    idf = np.log1p(len(chunks) / occurs)
+    shared = occurs > 1  # the others meet no word of another chunk
+    column = np.cumsum(shared) - 1
+    rows = np.zeros((len(chunks), int(shared.sum())))
     silent = np.zeros(len(chunks), bool)
     for at, chunk in enumerate(chunks):
-        weights = {word: count * log(1 + len(chunks) / seen[word]) for word, count in chunk.words.items()}
-        length, silent[at] = sqrt(fsum(weight**2 for weight in weights.values())), not weights
-        shared = [word for word in weights if word in place]
-        rows[at, [place[word] for word in shared]] = [weights[word] / length for word in shared]
+        own = np.fromiter(map(number.__getitem__, chunk.words), np.int64, len(chunk.words))
+        weights = np.fromiter(chunk.words.values(), np.float64, len(own)) * idf[own]
+        length, silent[at] = np.sqrt(weights @ weights), not len(own)
+        meets = shared[own]
+        rows[at, column[own[meets]]] = weights[meets] / length
     found: _Floats = np.clip(rows @ rows.T + np.outer(silent, silent), 0.0, 1.0)
     np.fill_diagonal(found, 1.0)
     return found

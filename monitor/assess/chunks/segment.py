@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.assess.embed.sentences import LONGEST, Vectors, sentences_of
-from monitor.core.text.cache import cached_by_text
+from monitor.core.text.cache import LONGEST_CACHED
 from monitor.core.text.sentences import Span
 from monitor.core.text.words import stems
 
@@ -66,7 +67,11 @@ class _Sentence:
 
 def cut_documents(texts: Sequence[str], vectors: Sequence[Vectors]) -> list[Cut]:
     """The chunks of all documents in the order of retrieval. `vectors` are those of each text's sentences."""
-    return list(chain.from_iterable(_cut(*each) for each in zip(range(len(texts)), texts, vectors, strict=True)))
+    return [
+        replace(cut, document=number) if number else cut
+        for number, (text, rows) in enumerate(zip(texts, vectors, strict=True))
+        for cut in (_cut_again if len(text) <= LONGEST_CACHED else _cut)(text, rows.tobytes(), rows.shape)
+    ]
 
 
 def most_promising(chunks: Sequence[Cut], question: str) -> tuple[list[Cut], float]:
@@ -97,8 +102,10 @@ def segment(sentences: Sequence[_Sentence], vectors: Vectors, *, theta: float = 
     return [range(begin, end) for begin, end in zip(first, [*first[1:], len(sentences)], strict=True)]
 
 
-def _cut(document: int, text: str, vectors: Vectors) -> list[Cut]:
-    sentences = _sentences(text)
+def _cut(text: str, raw: bytes, shape: tuple[int, ...]) -> Sequence[Cut]:
+    """The chunks of a text, as document 0. `raw` are the vectors of its sentences, as bytes for the cache's sake."""
+    vectors = np.frombuffer(raw, np.float16).reshape(shape)
+    sentences = tuple(_read(text, span) for span in sentences_of(text))
     found = []
     for numbers in segment(sentences, vectors):
         own = sentences[numbers.start : numbers.stop]
@@ -107,7 +114,7 @@ def _cut(document: int, text: str, vectors: Vectors) -> list[Cut]:
         norm = float(np.linalg.norm(total))
         found.append(
             Cut(
-                document=document,
+                document=0,
                 start=own[0].start,
                 end=own[-1].end,
                 sentences=tuple(s.said for s in own),
@@ -116,14 +123,10 @@ def _cut(document: int, text: str, vectors: Vectors) -> list[Cut]:
                 vector=total / norm if norm else total,
             )
         )
-    return found
+    return tuple(found)
 
 
-def _read_all(text: str) -> Sequence[_Sentence]:
-    return tuple(_read(text, span) for span in sentences_of(text))
-
-
-_sentences = cached_by_text(_read_all, texts=256)  # fewer than others: some 130 bytes a character of Chinese
+_cut_again = lru_cache(maxsize=256)(_cut)  # documents recur; a cut one takes some 130 bytes a character of Chinese
 
 
 def _read(text: str, span: Span) -> _Sentence:
