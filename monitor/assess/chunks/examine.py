@@ -24,6 +24,7 @@ USED: Final = 0.6  # the score from which on a sentence of the answer rests on i
 USUAL: Final = Spread(mean=0.46, sd=0.14)
 LIMITS: Final = (0.4, 0.65)  # of the threshold: by the same sets
 BY: Final = "embedding and BM25"
+DIGITS: Final = 4  # of relevance and threshold: what is decided here, the stored figures must show again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +64,7 @@ def examine(
         if (better := reranked(order, question.text, texts, reranker)) is not None:
             order, by = better, f"{BY}, reranked by {reranker.model}"
     ranks = {at: rank for rank, at in enumerate(order, 1)}
-    threshold = dynamic_threshold(found.relevance.tolist(), usual, LIMITS)
+    threshold = round(dynamic_threshold(found.relevance.tolist(), usual, LIMITS), DIGITS)
     chunks = tuple(
         Chunk(
             document=c.document,
@@ -77,7 +78,7 @@ def examine(
             repeats=repeats,
         )
         for at, (c, relevance, bm25, semantic, repeats) in enumerate(
-            zip(cut, *(values.tolist() for values in found), repetitions(cut), strict=True)
+            zip(cut, *(values.round(DIGITS).tolist() for values in found), repetitions(cut), strict=True)
         )
     )
     best = max(range(len(chunks)), key=lambda at: chunks[at].relevance)
