@@ -33,13 +33,16 @@ class KeptChunk:
 def filter(question: str, documents: Sequence[str]) -> list[KeptChunk]:  # noqa: A001  the method's word for it
     """The chunks of the documents that are relevant and repeat no earlier one, the best by the hybrid rank first.
 
-    `documents` are in the retriever's order. Empty where nothing is relevant: then the documents do not seem to hold
-    the answer. Uses the embedded model and no language model; the first call loads it, which takes a second or two. Any
-    thread may call.
+    `documents` are in the retriever's order. Empty where no chunk looks relevant: it may still be there in other words,
+    so to give the generator all documents then is the safe choice. Uses the embedded model and no language model; the
+    first call loads it, which takes a second or two. Any thread may call.
 
     Raises:
+        TypeError: `documents` is one text instead of a list of texts.
         WrongSettings: MONITOR_STATE_DIR, which holds the model's graph, cannot be written.
     """
+    if isinstance(documents, str):
+        raise TypeError("documents is a list of texts, not one text")
     asked, texts = storable(question), [storable(text) for text in documents]
     with one_at_a_time:
         _, encoder = embedded_model()

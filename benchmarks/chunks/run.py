@@ -53,7 +53,9 @@ def missed(pipeline: Pipeline, most: int) -> dict[str, Any]:
         scores = {
             "qrd": [a.metrics.qrd or 0.0 for _, a in reported],
             "relevance": [_best(a) for _, a in reported],
-            "over_threshold": [_best(a) - dynamic_threshold(_relevances(a), usual, LIMITS) for _, a in reported],
+            "over_threshold": [
+                _best(a) - dynamic_threshold(_relevances(a), usual, LIMITS, above=0) for _, a in reported
+            ],
         }
         found[name] = {"questions": len(reported), **{key: _auc(value, truth) for key, value in scores.items()}}
         for key, values in scores.items():

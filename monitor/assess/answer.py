@@ -97,7 +97,10 @@ def assess_answer(
     Raises:
         WrongSettings: the profile cannot be used, or MONITOR_STATE_DIR, which holds the model's graph, not written.
         KeyError: a mapping has no `text`.
+        TypeError: `conversation` is one question instead of a list.
     """
+    if isinstance(conversation, str):
+        raise TypeError("conversation is a list of questions, not one question")
     before = [storable(said) for said in conversation]
     interaction = Interaction(
         id="answer",

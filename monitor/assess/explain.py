@@ -212,7 +212,10 @@ def refusal_words(row: Mapping[str, Any]) -> str | None:
         return None
     if kind is RefusalKind.PARTIAL:
         return "in part: some sentences refuse, the others were judged"
-    return _CORRECT_WORDS[row["refusal_correct"]]
+    correct = row["refusal_correct"]
+    if (named := diagnosis_named(row)) is not None and correct is not None and named.of_retriever is not correct:
+        correct = None  # the chunks say otherwise
+    return _CORRECT_WORDS[correct]
 
 
 def judge_words(row: Mapping[str, Any]) -> str | None:

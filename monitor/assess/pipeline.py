@@ -124,7 +124,6 @@ class Pipeline:
             retrieved,
             a.verdict,
             a.evidence.alignment,
-            correct=a.refusal.correct,
             usual=self.usual_relevance(it.app),
             reranker=self.reranker,
         )

@@ -15,7 +15,7 @@ from math import fsum, sqrt
 from typing import Final
 
 WEIGHT: Final = 10.0  # chunks that the prior counts for
-ABOVE: Final = 0.5  # standard deviations above the mean
+ABOVE: Final = 0.5  # standard deviations above the mean, of scores by a language model
 LOWEST, HIGHEST = 0.35, 0.7  # of scores by a language model
 
 
@@ -53,11 +53,15 @@ def pooled(count: int, own: Spread, towards: Spread, *, weight: float = WEIGHT) 
 
 
 def dynamic_threshold(
-    scores: Sequence[float], prior: Spread = UNKNOWN, limits: tuple[float, float] = (LOWEST, HIGHEST)
+    scores: Sequence[float],
+    prior: Spread = UNKNOWN,
+    limits: tuple[float, float] = (LOWEST, HIGHEST),
+    *,
+    above: float = ABOVE,
 ) -> float:
-    """The score from which on a chunk is relevant, within `limits`.
+    """The score from which on a chunk is relevant, within `limits`, else `above` standard deviations over the mean.
 
     `scores`, in [0, 1], are those of an interaction's chunks; `prior` is the spread of the app's.
     """
     spread = shrunk(scores, prior)
-    return min(max(spread.mean + ABOVE * spread.sd, limits[0]), limits[1])
+    return min(max(spread.mean + above * spread.sd, limits[0]), limits[1])

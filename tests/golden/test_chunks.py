@@ -167,9 +167,7 @@ def chunks_of(row):
 @pytest.mark.parametrize("row", rows("diagnose"))
 def test_diagnoses_are_made(row, given_constants):
     given_constants(diagnose)
-    found = diagnose.diagnose(
-        Verdict(row["verdict"]), chunks_of(row), FILES["diagnose"]["threshold"], correct=row.get("correct")
-    )
+    found = diagnose.diagnose(Verdict(row["verdict"]), chunks_of(row), FILES["diagnose"]["threshold"])
     assert found is Diagnosis(row["expected"])
 
 

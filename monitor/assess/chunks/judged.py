@@ -16,9 +16,8 @@ METRIC = "chunk_relevance"
 def with_diagnosis(judgement: Judgement, verdict: Verdict | None, without_model: ChunkDiagnosis | None) -> Judgement:
     """The judgement with `diagnosis`, by its scores and its threshold, and `without_model`, the one it is beside.
 
-    Use and repetition of the chunks are those without a model; chunks that the model was not given do not count.
-    Whether a refusal was right is left to the model's scores, and not to what is known without one. Any other metric, a
-    judgement without a score, and one of chunks that are not those of the diagnosis stay as they are.
+    Use and repetition of the chunks are those without a model; chunks that the model was not given do not count. Any
+    other metric, a judgement without a score, and one of chunks that are not those of the diagnosis stay as they are.
     """
     outcome = judgement.outcome
     if judgement.metric != METRIC or outcome.score is None or verdict is None or without_model is None:

@@ -123,7 +123,7 @@ def _read_all(text: str) -> Sequence[_Sentence]:
     return tuple(_read(text, span) for span in sentences_of(text))
 
 
-_sentences = cached_by_text(_read_all, texts=128)  # some 130 bytes a character of Chinese
+_sentences = cached_by_text(_read_all, texts=256)  # fewer than others: some 130 bytes a character of Chinese
 
 
 def _read(text: str, span: Span) -> _Sentence:

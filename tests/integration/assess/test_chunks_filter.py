@@ -37,3 +37,8 @@ def test_it_keeps_nothing_where_nothing_is_relevant():
 )
 def test_empty_and_hostile_texts_are_no_errors(question, documents):
     assert chunks.filter(question, documents) == []
+
+
+def test_one_text_instead_of_a_list_is_an_error():
+    with pytest.raises(TypeError, match="a list of texts"):
+        chunks.filter("How long is the warranty?", DOCUMENTS[1])

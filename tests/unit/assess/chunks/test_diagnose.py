@@ -32,12 +32,9 @@ chunks = st.lists(
 )
 
 
-known = st.sampled_from([None, True, False])
-
-
-@given(verdicts, chunks, shares, known)
-def test_any_verdict_with_any_chunks_has_a_diagnosis_that_suits_it(verdict, found, threshold, correct):
-    diagnosis = diagnose(verdict, found, threshold, correct=correct)
+@given(verdicts, chunks, shares)
+def test_any_verdict_with_any_chunks_has_a_diagnosis_that_suits_it(verdict, found, threshold):
+    diagnosis = diagnose(verdict, found, threshold)
     if verdict is Verdict.GROUNDED:
         assert diagnosis in {Diagnosis.RETRIEVAL_REDUNDANT, Diagnosis.RETRIEVAL_NOISY, Diagnosis.HEALTHY}
     else:
@@ -45,26 +42,20 @@ def test_any_verdict_with_any_chunks_has_a_diagnosis_that_suits_it(verdict, foun
     if diagnosis is Diagnosis.GENERATOR_INVENTED:
         assert verdict is Verdict.SELF_GENERATED
         assert max(chunk.relevance for chunk in found if chunk.used) >= OFF_QUESTION
-    if diagnosis is Diagnosis.GENERATOR_IGNORED and correct is None:
+    if diagnosis is Diagnosis.GENERATOR_IGNORED:
         assert max(chunk.relevance for chunk in found) >= threshold
 
 
-@given(verdicts, chunks, shares, known)
-def test_the_order_of_the_chunks_makes_no_difference(verdict, found, threshold, correct):
-    diagnosis = diagnose(verdict, found, threshold, correct=correct)
-    assert diagnosis is diagnose(verdict, found[::-1], threshold, correct=correct)
+@given(verdicts, chunks, shares)
+def test_the_order_of_the_chunks_makes_no_difference(verdict, found, threshold):
+    diagnosis = diagnose(verdict, found, threshold)
+    assert diagnosis is diagnose(verdict, found[::-1], threshold)
 
 
-@given(st.sampled_from([Verdict.GROUNDED, Verdict.SELF_GENERATED]), chunks, shares, known)
-def test_what_is_known_of_refusals_counts_for_refusals_only(verdict, found, threshold, correct):
-    assert diagnose(verdict, found, threshold, correct=correct) is diagnose(verdict, found, threshold)
-
-
-@pytest.mark.parametrize("correct", [None, True, False])
 @pytest.mark.parametrize("verdict", Verdict)
-def test_without_chunks_only_a_grounded_answer_is_healthy(verdict, correct):
+def test_without_chunks_only_a_grounded_answer_is_healthy(verdict):
     expected = Diagnosis.HEALTHY if verdict is Verdict.GROUNDED else Diagnosis.RETRIEVAL_MISSED
-    assert diagnose(verdict, [], 0.5, correct=correct) is expected
+    assert diagnose(verdict, [], 0.5) is expected
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.assess.chunks import examine as examine_module
 from monitor.assess.chunks.diagnose import diagnose
 from monitor.assess.chunks.examine import BY, DIGITS, LIMITS, USED, USUAL, Retrieved, examine
 from monitor.assess.chunks.relevance import read_question
@@ -42,7 +43,7 @@ def test_ranks_are_a_permutation_and_figures_keep_their_limits(question, documen
     found = examined(question, documents, verdict)
     assert sorted(chunk.rank for chunk in found.chunks) == list(range(1, len(found.chunks) + 1))
     assert all(0 <= x <= 1 for c in found.chunks for x in (c.relevance, c.bm25, c.semantic))
-    expected = dynamic_threshold([c.relevance for c in found.chunks], USUAL, LIMITS)
+    expected = dynamic_threshold([c.relevance for c in found.chunks], USUAL, LIMITS, above=0)
     assert found.threshold == pytest.approx(expected, abs=2 * 0.1**DIGITS)
     assert found.relevance == max((c.relevance for c in found.chunks), default=None)
     assert (found.tau is None) == (len({c.document for c in found.chunks}) < 2)
@@ -56,7 +57,7 @@ def test_ranks_are_a_permutation_and_figures_keep_their_limits(question, documen
 def test_documents_without_text_have_no_chunks(documents):
     found = examined(documents=documents, verdict=Verdict.SELF_GENERATED)
     assert (found.diagnosis, found.chunks, found.relevance, found.tau) == (Diagnosis.RETRIEVAL_MISSED, (), None, None)
-    assert found.threshold == dynamic_threshold((), USUAL, LIMITS)
+    assert found.threshold == dynamic_threshold((), USUAL, LIMITS, above=0)
 
 
 def test_the_chunk_that_answers_is_ranked_first():
@@ -108,7 +109,9 @@ def test_the_diagnosis_follows_from_the_verdict_and_the_chunks(verdict, alignmen
     assert examined(PARKING, (), verdict).diagnosis is Diagnosis.RETRIEVAL_MISSED
 
 
-def test_the_best_chunk_is_lost_between_others_unless_it_is_used_or_not_even_relevant():
+def test_the_best_chunk_is_lost_between_others_unless_it_is_used_or_not_even_relevant(monkeypatch):
+    assert not examined(documents=(DOGS, PARKING, CATS), usual=USELESS).lost_in_the_middle  # of so short a text
+    monkeypatch.setattr(examine_module, "LONG", 10)
     assert examined(documents=(DOGS, PARKING, CATS), usual=USELESS).lost_in_the_middle
     assert not examined(documents=(DOGS, PARKING, CATS), usual=USELESS, alignment=[aligned(1)]).lost_in_the_middle
     assert not examined("Why?", documents=(DOGS, PARKING, CATS), usual=USELESS).lost_in_the_middle
