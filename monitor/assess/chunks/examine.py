@@ -28,6 +28,7 @@ USUAL: Final = Spread(mean=0.36, sd=0.14)
 LIMITS: Final = (OFF_QUESTION, 0.6)
 LONG: Final = 2_000  # characters: of shorter texts, models overlook nothing in the middle
 BY: Final = "embedding and BM25"
+DIGITS: Final = 4  # of relevance and threshold: what is decided here, the stored figures must show again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,7 @@ def examine(
         if (better := reranked(order, question.text, texts, reranker)) is not None:
             order, by = better, f"{BY}, reranked by {reranker.model}"
     ranks = {at: rank for rank, at in enumerate(order, 1)}
-    threshold = dynamic_threshold(found.relevance.tolist(), usual, LIMITS, above=0)
+    threshold = round(dynamic_threshold(found.relevance.tolist(), usual, LIMITS, above=0), DIGITS)
     chunks = tuple(
         Chunk(
             document=c.document,
@@ -79,7 +80,7 @@ def examine(
             repeats=repeats,
         )
         for at, (c, relevance, bm25, semantic, repeats) in enumerate(
-            zip(cut, *(values.tolist() for values in found), repetitions(cut), strict=True)
+            zip(cut, *(values.round(DIGITS).tolist() for values in found), repetitions(cut), strict=True)
         )
     )
     best = max(range(len(chunks)), key=lambda at: chunks[at].relevance)

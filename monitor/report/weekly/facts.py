@@ -83,7 +83,7 @@ class DocumentUse:
     """A document retrieved for `answers` of the answers read, of which `self_generated` are self-generated.
 
     `compared` counts the answers whose sentences were compared with the documents; in `supported` of them the
-    document supports a sentence. `last` is when the last of the answers was given.
+    document supports a sentence. `last` is when the last of the answers was given, and `last_id` its id.
     """
 
     id: str
@@ -92,6 +92,7 @@ class DocumentUse:
     compared: int
     supported: int
     last: datetime | None = None
+    last_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,7 +55,8 @@ _PROMPTS = """
 _DOCUMENTS = """
     SELECT r.document, count(*) AS answers, count(*) FILTER (WHERE a.verdict = 'self_generated') AS self_generated,
         count(*) FILTER (WHERE e.compared) AS compared,
-        count(*) FILTER (WHERE e.compared AND r.document = ANY(e.carrying)) AS supported, max(a.occurred_at) AS last
+        count(*) FILTER (WHERE e.compared AND r.document = ANY(e.carrying)) AS supported,
+        max(a.occurred_at) AS last, (array_agg(a.id ORDER BY a.occurred_at DESC, a.id))[1] AS last_id
     {sampled} {interaction}
     CROSS JOIN LATERAL (
         SELECT a.evidence ?| '{{alignment,retrieval}}' AS compared, ARRAY(
@@ -75,12 +76,14 @@ _DOCUMENTS = """
 _IDS = "occurred_at, jsonb_path_query_array(i.retrieved_documents, '$[*].id') AS ids"
 _BEGINNINGS = text("""
     SELECT d.document, f.id, f.beginning
-    FROM unnest(CAST(:documents AS text[]), CAST(:moments AS timestamptz[])) AS d (document, moment)
+    FROM unnest(CAST(:documents AS text[]), CAST(:ids AS text[]), CAST(:moments AS timestamptz[]))
+        AS d (document, id, moment)
     CROSS JOIN LATERAL (
         SELECT i.id, left(r ->> 'text', :longest) AS beginning
         FROM interaction i, jsonb_array_elements(i.retrieved_documents) r
-        WHERE i.app = :app AND i.occurred_at = d.moment AND r ->> 'id' = d.document AND NOT 'erased' = ANY(i.marks)
-        ORDER BY i.id LIMIT 1
+        WHERE i.app = :app AND i.id = d.id AND i.occurred_at = d.moment AND r ->> 'id' = d.document
+            AND NOT 'erased' = ANY(i.marks)
+        LIMIT 1
     ) f
 """)
 _BEGINNING = 300  # characters of a document that are read
@@ -113,6 +116,7 @@ def read(connection: Connection, app: str, week: Week, *, total: int) -> ReadAns
             compared=row["compared"],
             supported=row["supported"],
             last=row["last"],
+            last_id=row["last_id"],
         )
         for row in found
     )
@@ -131,6 +135,7 @@ def _beginnings(connection: Connection, app: str, known: ReadAnswers) -> dict[st
     values = {
         "app": app,
         "documents": [document.id for document in nameless],
+        "ids": [document.last_id for document in nameless],
         "moments": [document.last for document in nameless],
         "longest": _BEGINNING,
     }

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.assess.chunks import examine as examine_module
-from monitor.assess.chunks.examine import BY, LIMITS, USED, USUAL, Retrieved, examine
+from monitor.assess.chunks.diagnose import diagnose
+from monitor.assess.chunks.examine import BY, DIGITS, LIMITS, USED, USUAL, Retrieved, examine
 from monitor.assess.chunks.relevance import read_question
 from monitor.assess.chunks.segment import MOST_CHUNKS
 from monitor.assess.embed.hashing import HashEmbedder
@@ -42,13 +43,14 @@ def test_ranks_are_a_permutation_and_figures_keep_their_limits(question, documen
     found = examined(question, documents, verdict)
     assert sorted(chunk.rank for chunk in found.chunks) == list(range(1, len(found.chunks) + 1))
     assert all(0 <= x <= 1 for c in found.chunks for x in (c.relevance, c.bm25, c.semantic))
-    assert found.threshold == pytest.approx(
-        dynamic_threshold([c.relevance for c in found.chunks], USUAL, LIMITS, above=0)
-    )
+    expected = dynamic_threshold([c.relevance for c in found.chunks], USUAL, LIMITS, above=0)
+    assert found.threshold == pytest.approx(expected, abs=2 * 0.1**DIGITS)
     assert found.relevance == max((c.relevance for c in found.chunks), default=None)
     assert (found.tau is None) == (len({c.document for c in found.chunks}) < 2)
     assert (found.used_rank, found.examined, found.by) == (None, 1.0, BY)
-    assert diagnosis_of(found.diagnosis, retrieval_json(found)).diagnosis is found.diagnosis
+    stored = diagnosis_of(found.diagnosis, retrieval_json(found))
+    assert [stored.kept(chunk) for chunk in stored.chunks] == [found.kept(chunk) for chunk in found.chunks]
+    assert diagnose(verdict, stored.chunks, stored.threshold) is found.diagnosis
 
 
 @pytest.mark.parametrize("documents", [(), ("",), (" \n", "\t")])
