@@ -57,13 +57,14 @@ def chunk_table(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     table.add_column("", no_wrap=True)
     table.add_column("document", no_wrap=True, overflow="ellipsis", max_width=_LONGEST_ID)
     table.add_column("text")  # the one that gives way on a narrow terminal: its cells are cut, not wrapped
-    for c in chunks[:SHOWN]:
+    shown = SHOWN if len(chunks) > SHOWN + 1 else len(chunks)  # a line saying "1 more" is as long as the one
+    for c in chunks[:shown]:
         table.add_row(*_places(c), _relevance(c, found), _words(c), _document(c), _text(c))
     yield table
-    if others := chunks[SHOWN:]:
+    if others := chunks[shown:]:
         yield Text(f"and {len(others):,} more: {counted_words(others)}")
-    relevant = f"relevant from {found.threshold:.2f}"
-    yield Text(f"place: of its document, by the retriever; rank: of the chunk, by relevance; {relevant}", style="dim")
+    places = "place: of its document, by the retriever; rank: of the chunk, by words and meaning"
+    yield Text(f"{places}; relevant from {found.threshold:.2f}", style="dim")
     for finding in findings(found):
         yield Text(finding)
 

@@ -235,8 +235,9 @@ def _lacking(one: Item) -> str:
     asked = f"like “{plain(one['question'])}”" if one["question"] else "alike"
     answers = plural(one["this"]["count"], "answer")
     return (
-        f"Knowledge base: {percent(one['this']['share'])} of the questions are {asked}, and the documents do not hold "
-        f"the answer: {one['negative']:,} of {answers} were refused or made up. Write a document for them."
+        f"Knowledge base: {percent(one['this']['share'])} of the questions are {asked}, and no retrieved document "
+        f"seems to answer them: {one['negative']:,} of {answers} were refused or made up. Read a few answers; if the "
+        "knowledge base lacks it, write a document."
     )
 
 

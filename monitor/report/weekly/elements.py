@@ -16,6 +16,7 @@ class Table:
     """The first cell of a row names the row; the cells after the first `texts` columns are figures.
 
     `links` has for each row the page that its first cell leads to: a path of the installation, an address, or None.
+    `more` stands below the table: what it does not show.
     """
 
     caption: str
@@ -23,6 +24,7 @@ class Table:
     rows: Rows
     texts: int = 1
     links: tuple[str | None, ...] = ()
+    more: str = ""
 
     def link(self, row: int, base: str) -> str | None:
         """The address that a row leads to, in the installation at `base`."""

@@ -75,6 +75,8 @@ def _table(table: Table, base: str) -> Iterator[str]:
         linked = f"[{escape(name)}](<{link}>)" if link and not link.startswith("/") else escape(name)
         yield _row([linked, *map(escape, cells)])
     yield ""
+    if table.more:
+        yield f"{escape(table.more)}\n"
 
 
 def _row(cells: list[str] | tuple[str, ...]) -> str:

@@ -125,7 +125,7 @@ def _retrieval(content: Item) -> Iterator[str]:
     if clear:
         others = f" and {plural(len(clear) - 1, 'other group')} of questions" if len(clear) > 1 else ""
         asked = f"“{plain(clear[0]['question'])}” and the like ({plural(clear[0]['missed']['count'], 'answer')})"
-        yield f"Without a document: {asked}{others}."
+        yield f"Nothing retrieved answers: {asked}{others}."
     suspects = content["documents"]["self_generated"]
     if suspects["found"]:
         named = ", ".join(named_document(document) for document in suspects["documents"][:_NAMED])

@@ -1,4 +1,4 @@
-"""What the report says of retrieval: diagnoses, questions without a document, and documents.
+"""What the report says of retrieval: diagnoses, questions that nothing retrieved answers, and documents.
 
 In: facts. Out: JSON for the content, and sections of it.
 """

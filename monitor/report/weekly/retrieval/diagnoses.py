@@ -47,7 +47,10 @@ def diagnoses_json(facts: Facts) -> Json:
 
 
 def lacking_json(facts: Facts) -> Json:
-    """The groups of questions without a document, those asked most often first; None without any diagnosis."""
+    """The groups of questions that nothing retrieved answers, those missed most often first.
+
+    None without any diagnosis.
+    """
     known = facts.lacking
     if not known.answers:
         return None

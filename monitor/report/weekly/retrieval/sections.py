@@ -1,8 +1,9 @@
-"""The sections on retrieval: diagnoses, questions without a document, and documents."""
+"""The sections on retrieval: diagnoses, questions that nothing retrieved answers, and documents."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TypeAlias
 from urllib.parse import urlencode
 
@@ -14,12 +15,14 @@ from monitor.report.weekly.wording import NOTHING, TWO_WEEKS, chance, counted, s
 
 Link: TypeAlias = Callable[[str, str], str | None]  # the page of an answer, by app and id
 _MEANINGS = " ".join(f"{diagnosis_name(each).capitalize()}: {DIAGNOSIS_WORDS[each]}." for each in Diagnosis)
+_ALIKE = "Missed of questions alike"
 _GROUPS: Columns = {
     "Like this question": lambda group: plain(group["question"]) if group["question"] else "(erased)",
-    "Asked": lambda group: f"{group['missed']['count']:,}",
+    "Missed": lambda group: f"{group['missed']['count']:,}",
     "Refused": thousands("refusal"),
     "Self-generated": thousands("self_generated"),
     "Wordings": thousands("questions"),
+    _ALIKE: lambda group: f"{group['alike_missed']:,} of {group['alike']:,}" if group.get("alike") else NOTHING,
     "Share": lambda group: share(group["missed"]),
     "q": lambda group: NOTHING if group["q"] is None else chance("q", group["q"]),
 }
@@ -90,10 +93,11 @@ def _diagnoses(content: Item, found: Item) -> Section:
 
 def _lacking(content: Item, found: Item, link: Link) -> Section:
     return Section(
-        title="Questions without a document",
+        title="Questions that nothing retrieved answers",
         words="Questions that no retrieved chunk answers, by the diagnosis, grouped by meaning: the knowledge base "
-        "lacks the answer, or the retriever does not find it. q bounds the chance of such a group where questions are "
-        "missed at random; what is asked word for word counts as one question for it.",
+        "lacks the answer, or the retriever does not find it. Missed counts answers. q, where shown, bounds the chance "
+        "of such a group where questions are missed at random; what is asked word for word counts as one question for "
+        "it.",
         notes=list(_lacking_notes(found)),
         tables=_lacking_tables(content, found, link),
     )
@@ -104,7 +108,7 @@ def _lacking_notes(found: Item) -> Iterator[str]:
         yield f"The documents answer the question in each of the {plural(found['answers_read'], 'answer')} read."
     else:
         questions = plural(found["questions"], "question")
-        yield f"{counted(found['missed'])} answers are of questions without a document: {questions} in different words."
+        yield f"{counted(found['missed'])} answers are of such questions: {questions} in different words."
     if found["answers_read"] < found["answers"]:
         read = f"{found['answers_read']:,} of {found['answers']:,} answers"
         yield f"{read} were read: those with a diagnosis, not erased, evenly over the week."
@@ -112,16 +116,21 @@ def _lacking_notes(found: Item) -> Iterator[str]:
         yield f"The {found['questions_grouped']:,} questions asked most often were grouped."
     if not found["by_meaning"]:
         yield "Questions are grouped word for word only: the embedding model was out of reach."
-    if (more := found["found"] - len(found["groups"])) > 0:
-        yield f"{plural(more, 'more group')} not shown."
 
 
 def _lacking_tables(content: Item, found: Item, link: Link) -> tuple[Table, ...]:
     if not found["groups"]:
         return ()
-    caption = "Most asked, by the most typical question"
+    caption = "Missed most often, by the most typical question"
     links = [link(content["app"], group["id"]) for group in found["groups"]]
-    return (table_of(found["groups"], _GROUPS, caption=caption, links=links),)
+    empty = {
+        "q": all(group["q"] is None or chance("q", group["q"]) == "q = 1" for group in found["groups"]),
+        _ALIKE: not any(group.get("alike", 0) > 1 for group in found["groups"]),
+    }
+    columns = {name: cell for name, cell in _GROUPS.items() if not empty.get(name)}
+    more = found["found"] - len(found["groups"])
+    table = table_of(found["groups"], columns, caption=caption, links=links)
+    return (replace(table, more=f"{plural(more, 'more group')} not shown." if more > 0 else ""),)
 
 
 def _documents(found: Item) -> Section:
@@ -135,14 +144,13 @@ def _documents(found: Item) -> Section:
         notes.append(f"Each of the {found['retrieved_often']:,} documents retrieved often supports some answer.")
     else:
         caption = f"Retrieved at least {least} times, and never behind an answer"
-        tables.append(table_of(idle["documents"], _IDLE, caption=caption))
+        tables.append(_with_more(table_of(idle["documents"], _IDLE, caption=caption), idle))
     if suspects["found"]:
-        tables.append(table_of(suspects["documents"], _SUSPECTS, caption="Documents behind self-generated answers"))
+        caption = "Documents behind self-generated answers"
+        tables.append(_with_more(table_of(suspects["documents"], _SUSPECTS, caption=caption), suspects))
     else:
         compared = f"Of {suspects['compared']:,} documents compared"
         notes.append(f"{compared}, none goes clearly together with self-generated answers.")
-    hidden = (group["found"] - len(group["documents"]) for group in (idle, suspects))
-    notes += [f"{more:,} more such documents are not shown." for more in hidden if more]
     return Section(
         title="Documents",
         words="An answer rests on a document if it uses a chunk of it, if a passage of it supports a sentence at least "
@@ -151,3 +159,8 @@ def _documents(found: Item) -> Section:
         notes=notes,
         tables=tables,
     )
+
+
+def _with_more(table: Table, found: Item) -> Table:
+    more = found["found"] - len(found["documents"])
+    return replace(table, more=f"{plural(more, 'more such document')} not shown." if more else "")

@@ -40,6 +40,7 @@ COLOURS: Mapping[Diagnosis, str] = {
 _COLOURS = {Standing.KEPT: "good", Standing.NOT_RELEVANT: "", Standing.REPEATS: "warn"}
 FOLDED = 3  # more chunks than these in a row that were not kept are folded
 MOST_OPEN = 20  # chunks of a document that are not folded
+FIRST = 3  # documents that are opened for the chunk nearest to the question alone
 MOST_RANKED = 40  # chunks with their figures
 
 
@@ -55,10 +56,17 @@ class ChunkView:
         return "" if self.read is None else _COLOURS[self.read.standing]
 
     @property
+    def kept(self) -> bool:
+        return self.read is not None and self.read.standing is Standing.KEPT
+
+    @property
+    def chosen(self) -> bool:
+        return self.kept or (self.read is not None and self.read.chunk.used)
+
+    @property
     def shown(self) -> bool:
         """Whether a reader looks for it: it was kept, is used, or comes nearest to the question."""
-        its = self.read
-        return its is not None and (its.standing is Standing.KEPT or its.chunk.used or its.chunk.rank == 1)
+        return self.chosen or (self.read is not None and self.read.chunk.rank == 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +85,7 @@ class DiagnosedDocument:
     summary: str
     place: int | None
     worth_opening: bool
+    kept: bool  # whether any of its chunks is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +144,8 @@ def _documents(
             blocks=list(_blocks(views)),
             summary=counted_words(its),
             place=places.get(number + 1),
-            worth_opening=any(view.shown for view in views),
+            worth_opening=any(view.chosen or (number < FIRST and view.shown) for view in views),
+            kept=any(view.kept for view in views),
         )
 
 

@@ -39,7 +39,7 @@ def test_the_kept_chunks_come_first_with_their_places_and_what_became_of_them():
         f"5 3 2 ████▊ 0.80 repeats chunk 3 d2 {TEXTS[2]}",
         "1 1 4 █▎ 0.20 not relevant d0 Dogs may not come in.",
         "2 1 5 ▋ 0.10 not relevant d0 Cats may.",
-        "place: of its document, by the retriever; rank: of the chunk, by relevance; relevant from 0.50",
+        "place: of its document, by the retriever; rank: of the chunk, by words and meaning; relevant from 0.50",
         "the retriever's order of the documents: 1 2 3; by relevance: 2 3 1; τ = −0.33",
         "the first document that the answer uses came at place 2",
     ]
@@ -49,6 +49,12 @@ def test_what_is_not_shown_is_counted():
     lines = table(diagnosed_row(with_many(15)))
     assert sum("not relevant d0" in line for line in lines) == SHOWN - 3
     assert "and 12 more: 12 not relevant" in lines
+
+
+def test_one_more_chunk_is_shown_and_not_counted():
+    lines = table(diagnosed_row(with_many(SHOWN - 4)))
+    assert sum("not relevant d0" in line for line in lines) == SHOWN - 2
+    assert not [line for line in lines if "more:" in line]
 
 
 @pytest.mark.parametrize("width", [80, 60, 40])

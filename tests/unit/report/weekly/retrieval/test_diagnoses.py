@@ -1,4 +1,4 @@
-"""Diagnoses and questions without a document: in the content, as sections, and as something to do."""
+"""Diagnoses and questions that nothing retrieved answers: in the content, as sections, and as something to do."""
 
 from __future__ import annotations
 
@@ -94,8 +94,9 @@ def test_a_week_whose_answers_have_no_diagnosis_any_more_says_so():
 def test_questions_that_stand_out_are_something_to_do():
     (todo,) = actions(reported())
     assert todo.text == (
-        "Knowledge base: 8.4 % of the questions are like “Can I pay by invoice?”, and the documents do not hold the "
-        "answer: 80 of 84 answers were refused or made up. Write a document for them."
+        "Knowledge base: 8.4 % of the questions are like “Can I pay by invoice?”, and no retrieved document seems to "
+        "answer them: 80 of 84 answers were refused or made up. Read a few answers; if the knowledge base lacks it, "
+        "write a document."
     )
     assert todo.sure == "Very sure (q < 0.001); about 160 more bad answers this week."  # half of the week was read
     assert todo.path == ("/interactions?app=support-bot&since=2026-11-09&until=2026-11-16&diagnosis=retrieval_missed")
@@ -121,11 +122,12 @@ def test_questions_that_may_be_chance_an_outage_or_answered_call_for_nothing(ove
 
 def test_the_head_names_groups_that_are_no_chance():
     other = replace(LACKING, groups=(a_group("Rare?", q=0.5), GROUP, a_group("Too?")))
-    assert "Without a document: “Can I pay by invoice?” and the like (84 answers) and 1 other group of questions." in (
-        headline(reported(lacking=other))
+    assert (
+        "Nothing retrieved answers: “Can I pay by invoice?” and the like (84 answers) and 1 other group of questions."
+        in (headline(reported(lacking=other)))
     )
     rare = reported(lacking=replace(LACKING, groups=(a_group("Rare?", q=0.5), a_group("Untested?", q=None))))
-    assert "Without a document" not in " ".join(headline(rare))
+    assert "Nothing retrieved answers" not in " ".join(headline(rare))
 
 
 def test_a_small_share_of_all_answers_calls_for_nothing():
@@ -147,7 +149,7 @@ def test_page_markdown_slack_and_json_tell_the_same():
         "alike_missed": 8,
         "q": 1e-6,
     }
-    cells = ("84", "50", "30", "31", "8.4 % (6.8 to 10.3)", "q &lt; 0.001")
+    cells = ("84", "50", "30", "31", "8 of 9", "8.4 % (6.8 to 10.3)", "q &lt; 0.001")
     html = page(found, link, "https://monitor.example")
     row = html[html.index(">Can I pay by invoice?</a></th>") :].partition("</tr>")[0]
     assert [cell in row for cell in cells] == [True] * len(cells)
@@ -158,7 +160,7 @@ def test_page_markdown_slack_and_json_tell_the_same():
         "Retrieval missed what was asked in 12.0 % (clearly worse: +8.0 points) of the diagnosed answers; "
         "the generator failed in 3.0 %."
     ) in head
-    assert "Without a document: “Can I pay by invoice?” and the like (84 answers)." in head
+    assert "Nothing retrieved answers: “Can I pay by invoice?” and the like (84 answers)." in head
     said = str(slack_message(found).blocks)
     assert "12.0 % (clearly worse: +8.0 points) of the diagnosed answers" in said
     assert "Can I pay by invoice?” and the like (84 answers)" in said
@@ -197,6 +199,23 @@ def test_what_was_not_read_or_not_grouped_is_said():
     assert len(reported(lacking=cut)["lacking"]["groups"]) == 10
 
 
+def test_what_is_not_shown_is_said_below_the_table():
+    groups = tuple(a_group(f"{n}?") for n in range(13))
+    found = reported(lacking=replace(LACKING, groups=groups))
+    for said in (markdown(found, no_link), page(found, no_link)):
+        assert said.index("Missed most often") < said.index("9?") < said.index("3 more groups not shown")
+
+
+def test_columns_that_tell_nothing_are_left_out():
+    def headings(*groups):
+        found = retrieval_sections(reported(lacking=replace(LACKING, groups=groups)), no_link)
+        return [found[1].tables[0].headings[place] for place in (1, -1)], len(found[1].tables[0].headings)
+
+    assert headings(GROUP, a_group("Rare?", q=1.0)) == (["Missed", "q"], 8)
+    assert headings(a_group("Rare?", q=1.0), a_group("New?", q=0.999)) == (["Missed", "Share"], 7)
+    assert headings(a_group("Rare?", q=None, alike=1, alike_missed=1)) == (["Missed", "Share"], 6)
+
+
 def test_a_week_without_such_questions_says_so():
     said = markdown(reported(lacking=replace(LACKING, missed=0, questions=0, read=0, groups=())), no_link)
     assert "The documents answer the question in each of the 1,000 answers read." in said
@@ -211,14 +230,14 @@ def test_questions_are_masked_and_an_erased_one_is_no_word():
     assert found["findings"]["items"][0]["question"] == question
     gone = reported()
     gone["lacking"]["groups"][0]["question"] = gone["findings"]["items"][0]["question"] = ""
-    assert "8.4 % of the questions are alike, and the documents" in actions(gone)[0].text
+    assert "8.4 % of the questions are alike, and no retrieved document" in actions(gone)[0].text
     assert "(erased)" in page(gone, no_link)
-    assert "Without a document" not in " ".join(headline(gone))
+    assert "Nothing retrieved answers" not in " ".join(headline(gone))
 
 
 def test_something_of_everything_is_in_each_form():
     found = content(facts_named("tame"))
     for text in (page(found, link), markdown(found, link)):
         assert "Retriever or generator" in text
-        assert "Questions without a document" in text
+        assert "Questions that nothing retrieved answers" in text
         assert "“tame”" in text

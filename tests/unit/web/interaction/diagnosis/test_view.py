@@ -65,6 +65,21 @@ def test_each_document_is_cut_into_its_chunks():
     assert (repeated.colour, repeated.read.repeated) == ("warn", 3)
     assert [d.place for d in (dogs, parking, garage)] == [3, 1, 2]
     assert [d.worth_opening for d in (dogs, parking, garage)] == [False, True, False]
+    assert [d.kept for d in (dogs, parking, garage)] == [False, True, False]
+
+
+def test_a_late_document_is_open_for_a_kept_chunk_and_not_for_the_best_rank_alone():
+    first = replace(DIAGNOSED.chunks[0], start=0, end=9, relevance=0.1, used=False, repeats=None)
+    chunks = tuple(replace(first, document=at, relevance=0.9 if at == 5 else 0.1, rank=at + 2) for at in range(6))
+    documents = [{"id": f"d{at}", "text": "Cats may."} for at in range(6)]
+
+    def opened(best):
+        ranked = tuple(replace(c, rank=1 if c.document == best else c.document + 2) for c in chunks)
+        found = view(replace(DIAGNOSED, chunks=ranked, tau=None), retrieved_documents=documents)
+        return [place for place, document in enumerate(found.documents) if document.worth_opening]
+
+    assert opened(best=4) == [5]
+    assert opened(best=2) == [2, 5]
 
 
 def test_passages_stay_marked_within_chunks():
