@@ -64,7 +64,11 @@ def cut_at(theta, texts, vectors):
     """The chunks of the documents, cut at another theta than the shipped one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(segment.segment.__kwdefaults__, "theta", theta)
-        return cut_documents(texts, vectors)
+        segment._cut_again.cache_clear()
+        try:
+            return cut_documents(texts, vectors)
+        finally:
+            segment._cut_again.cache_clear()
 
 
 def test_theta_is_what_the_documents_are_cut_at():
