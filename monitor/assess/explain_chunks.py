@@ -141,15 +141,10 @@ def findings(found: ChunkDiagnosis) -> Iterator[str]:
         yield words
     if found.used_rank is not None and found.used_rank > 1:
         yield f"the first document that the answer uses came at place {found.used_rank}"
-    if _lost(found):
+    if found.lost_in_the_middle:
         yield "lost in the middle: the best chunk stands in the middle of the text, where models overlook things"
     if found.examined < 1:
         yield f"only {found.examined:.0%} of the retrieved text was read, as it is too long"
-
-
-def _lost(found: ChunkDiagnosis) -> bool:
-    """Whether a chunk that answers the question was lost in the middle."""
-    return found.lost_in_the_middle and any(map(found.relevant, found.chunks))
 
 
 def diagnosis_advice(row: Mapping[str, Any]) -> str | None:
@@ -159,7 +154,7 @@ def diagnosis_advice(row: Mapping[str, Any]) -> str | None:
         return None
     found = diagnosed(row)
     advice = DIAGNOSIS_ADVICE[named]
-    if named is Diagnosis.GENERATOR_IGNORED and found is not None and _lost(found):
+    if named is Diagnosis.GENERATOR_IGNORED and found is not None and found.lost_in_the_middle:
         return f"{advice}; put the best documents first, since it overlooked one in the middle"
     return advice
 
