@@ -110,11 +110,6 @@ def test_what_else_is_to_be_known_is_said():
     assert list(findings(replace(DIAGNOSED, tau=None, used_rank=1))) == []
 
 
-def test_nothing_is_lost_where_no_chunk_is_relevant():
-    missed = replace(DIAGNOSED, lost_in_the_middle=True, threshold=0.95)
-    assert not any("lost" in words for words in findings(missed))
-
-
 def test_what_was_lost_in_the_middle_is_to_be_put_first():
     ignored = replace(DIAGNOSED, diagnosis=Diagnosis.GENERATOR_IGNORED)
     assert "put the best documents first" not in diagnosis_advice(diagnosed_row(ignored))
