@@ -11,10 +11,9 @@ from typing import Any
 from pydantic_core import to_json
 
 from monitor.core.diagnosis import Chunk, ChunkDiagnosis, Diagnosis, Repeated
-from monitor.core.evidence import Evidence
+from monitor.core.evidence import Evidence, StandaloneQuestion
 from monitor.core.message import DeadLetter
 from monitor.core.model import Assessment, Match, Origin, SidecarCall, StandIn, Support, SupportingDocument
-from monitor.core.standalone import StandaloneQuestion
 
 _NEARLY = {Match.FOLDED, Match.FUZZY}
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

@@ -1,4 +1,4 @@
-"""The evidence for a verdict: the passage that supports each sentence, and facts that no document holds."""
+"""The evidence for a verdict: supporting passages, facts that no document holds, and how a follow-up was read."""
 
 from __future__ import annotations
 
@@ -47,3 +47,30 @@ class Evidence:
     alignment: tuple[AlignedSentence, ...] = ()
     missing: tuple[MissingFact, ...] = ()
     compared: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Borrowed:
+    """Characters `[start, end)` of the question of an earlier turn, the interaction `id` of the same app."""
+
+    id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandaloneQuestion:
+    """How a follow-up was read: its own words after those that it borrows from earlier turns, in this order.
+
+    It leans on them by the words at `[cue_start, cue_end)` of the question; an empty cue stands for a question without
+    a subject. `text` is what was compared with the documents; only its SHA-256 is stored, so that an erased turn leaves
+    no words behind in later ones. `sdq`, `qrd` and `qa` are the similarities of the question as it was asked.
+    """
+
+    text: str
+    cue_start: int
+    cue_end: int
+    borrowed: tuple[Borrowed, ...]
+    sdq: float | None = None
+    qrd: float | None = None
+    qa: float | None = None

@@ -12,9 +12,8 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from monitor.core.diagnosis import ChunkDiagnosis
-from monitor.core.evidence import Evidence
+from monitor.core.evidence import Evidence, StandaloneQuestion
 from monitor.core.message import Position
-from monitor.core.standalone import StandaloneQuestion
 
 JsonScalar: TypeAlias = str | int | float | bool | None
 Json: TypeAlias = JsonScalar | list["Json"] | dict[str, "Json"]

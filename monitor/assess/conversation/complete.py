@@ -15,7 +15,7 @@ from typing import Any
 
 from monitor.assess.conversation.leaning import Cue, cue_of, names_something
 from monitor.assess.conversation.turn import Turn
-from monitor.core.standalone import Borrowed, StandaloneQuestion
+from monitor.core.evidence import Borrowed, StandaloneQuestion
 from monitor.core.text.sentences import sentence_spans
 
 LONGEST_BORROWED = 400  # characters borrowed for one question

@@ -11,8 +11,8 @@ from monitor.assess.conversation.leaning import cue_of
 from monitor.assess.embed.batch import EmbeddedBatch
 from monitor.assess.ports import Conversations
 from monitor.assess.score.adaptability import adaptability
+from monitor.core.evidence import StandaloneQuestion
 from monitor.core.model import Assessment, Interaction, Metrics
-from monitor.core.standalone import StandaloneQuestion
 
 
 def standalone_questions(

@@ -8,9 +8,8 @@ import pytest
 from sqlalchemy import text
 
 from monitor.core.diagnosis import Chunk, ChunkDiagnosis, Diagnosis
-from monitor.core.evidence import Evidence
+from monitor.core.evidence import Borrowed, Evidence, StandaloneQuestion
 from monitor.core.model import Document, Verdict
-from monitor.core.standalone import Borrowed, StandaloneQuestion
 from monitor.core.text.content_id import content_id
 from monitor.report.weekly.content import content
 from monitor.store.privacy.erasure import Erasure, ErasureTarget

@@ -12,9 +12,8 @@ from urllib.parse import quote
 import pytest
 
 from monitor.core.assessment_json import assessment_json
-from monitor.core.evidence import MissingFact
+from monitor.core.evidence import Borrowed, MissingFact, StandaloneQuestion
 from monitor.core.model import Document, Origin, Support, SupportingDocument, Verdict
-from monitor.core.standalone import Borrowed, StandaloneQuestion
 from tests.factories.answers import SOME_EVIDENCE, a_batch, an_assessment, at
 from tests.factories.assess.diagnoses import a_diagnosis
 from tests.factories.conversations import FOLLOW_UP, SAID, a_follow_up

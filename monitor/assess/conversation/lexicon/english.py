@@ -1,4 +1,4 @@
-"""English."""
+"""The words by which an English question leans on earlier ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""French."""
+"""The words by which a French question leans on earlier ones."""
 
 from __future__ import annotations
 

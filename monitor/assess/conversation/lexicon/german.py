@@ -1,4 +1,4 @@
-"""German."""
+"""The words by which a German question leans on earlier ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Italian."""
+"""The words by which an Italian question leans on earlier ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Portuguese."""
+"""The words by which a Portuguese question leans on earlier ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spanish."""
+"""The words by which a Spanish question leans on earlier ones."""
 
 from __future__ import annotations
 
