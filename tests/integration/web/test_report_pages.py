@@ -146,7 +146,7 @@ def test_what_the_knowledge_base_lacks_is_the_same_in_page_download_and_api(site
     sent = str(slack_message(report).blocks)
     for text in (page, markdown, sent):
         assert said in text
-        assert "20 of 20 answers were refused or made up. Write a document" in text
+        assert "20 of 20 answers were refused or made up. Read a few answers; if the" in text
         assert "missed what was asked in 10.0 % of the diagnosed answers" in text
     assert "Can I pay by &lt;b&gt;invoice&lt;/b&gt;?" in page
     assert "<b>invoice" not in page

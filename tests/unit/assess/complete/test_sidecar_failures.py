@@ -124,7 +124,8 @@ def test_no_more_calls_run_than_may_over_batches_at_a_time(make, concurrency):
     generator = Generator(lambda _: Event().wait(0.002) or [])
     completer = make(generator, concurrency=concurrency)
     with ThreadPoolExecutor(3) as pool:
-        batches = list(pool.map(completer.complete, [many(8)] * 3))
+        asked = many(24)  # all different, so that no answer is remembered from a batch that has ended already
+        batches = list(pool.map(completer.complete, (asked[:8], asked[8:16], asked[16:])))
     assert all(support.origin is Origin.SIDECAR for batch in batches for support in batch)
     assert generator.most_at_work == concurrency
     assert len(generator.asked) == 24
