@@ -7,6 +7,7 @@ The map. Imports go down this list, never up; docs/develop/architecture.md walks
     app        use cases; `wiring/` alone chooses adapters; `background/` runs beside the events
     store      PostgreSQL: tables, and the reads and writes of each noun
     report     the weekly report and its charts
+    probe      golden questions, asked on schedule: is the chatbot right, and how fast does a conversation get there
     review     labels by people; evaluation and calibration with them
     simulate   the made-up support bot, a Kafka broker for demos and tests, fakes
     alert      rules, methods, the life of an alert, notifications, receivers

@@ -23,6 +23,7 @@ from monitor.core.settings.sections import (
     DetectorSettings,
     EmbeddingSettings,
     JudgeSettings,
+    ProbeSettings,
     RerankerSettings,
     SampleSettings,
     SidecarSettings,
@@ -62,8 +63,9 @@ class LanguageModels:
         """The limits on calls of language models."""
         from monitor.store.pending.budget import PostgresBudget
 
-        shares = {Purpose.JUDGE: self._settings.judge.budget_share}
-        calls = self._settings.sidecar.concurrency + self._settings.judge.concurrency
+        settings = self._settings
+        shares = {Purpose.JUDGE: settings.judge.budget_share, Purpose.PROBE: settings.probe.budget_share}
+        calls = settings.sidecar.concurrency + settings.judge.concurrency + settings.probe.concurrency
         # a pool of its own, so that calls and alerts do not wait for each other
         engine = connect(self._database_url(), overflow=calls)
         self._closing.callback(engine.dispose)
@@ -95,6 +97,11 @@ class LanguageModels:
     @cached_property
     def judging_model(self) -> ChatModel:
         return self._chat_model(Purpose.JUDGE)
+
+    @cached_property
+    def probing_model(self) -> ChatModel:
+        """The judge, composer and questioner of probes."""
+        return self._chat_model(Purpose.PROBE)
 
     def _chat_model(self, purpose: Purpose) -> ChatModel:
         model = chat_model(self._settings, purpose, self.budget, self._now)
@@ -193,8 +200,15 @@ def chat_model(settings: Settings, purpose: Purpose, budget: Budget, now: Callab
     from monitor.assess.llm.dialect import Structure
 
     llm = settings.llm
-    own: SidecarSettings | JudgeSettings = settings.sidecar if purpose is Purpose.SIDECAR else settings.judge
-    model = own.model or llm.model
+    own: SidecarSettings | JudgeSettings | ProbeSettings
+    match purpose:
+        case Purpose.SIDECAR:
+            own, model = settings.sidecar, settings.sidecar.model
+        case Purpose.JUDGE:
+            own, model = settings.judge, settings.judge.model
+        case Purpose.PROBE:
+            own, model = settings.probe, settings.probe.model or settings.judge.model
+    model = model or llm.model
     if model is None:
         raise WrongSettings(
             f"the {purpose} needs a model: set MONITOR_LLM__MODEL, or MONITOR_{purpose.upper()}__MODEL=… for it alone"

@@ -26,6 +26,7 @@ class Purpose(StrEnum):
 
     SIDECAR = "sidecar"
     JUDGE = "judge"
+    PROBE = "probe"
 
 
 class Form(BaseModel):

@@ -53,6 +53,7 @@ from monitor.core.settings.sections import (
     JudgeSettings,
     LLMSettings,
     PendingSettings,
+    ProbeSettings,
     RerankerSettings,
     SidecarSettings,
 )
@@ -91,6 +92,9 @@ class Settings(BaseSettings):
     rules: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = Field(
         None, description="file of alert rules; default: the rules that ship"
     )
+    probes: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = Field(
+        None, description="file of probes, which ask chatbots golden questions; default: none"
+    )
     prices: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = Field(
         None, description="file with the prices of the chatbots' models; default: none, so no costs"
     )
@@ -110,6 +114,7 @@ class Settings(BaseSettings):
     llm: LLMSettings = LLMSettings()
     sidecar: SidecarSettings = SidecarSettings()
     judge: JudgeSettings = JudgeSettings()
+    probe: ProbeSettings = ProbeSettings()
     pending: PendingSettings = PendingSettings()
     notify: NotifySettings = NotifySettings()
     slack: SlackSettings = SlackSettings()

@@ -210,6 +210,14 @@ class JudgeSettings(Section):
         return self
 
 
+class ProbeSettings(Section):
+    """The judge of probes, which also composes answers and asks further questions in conversations."""
+
+    model: str | None = Field(None, description="default: the judge's, and without one the LLM's")
+    concurrency: int = Field(16, gt=0, le=256, description="concurrent calls")
+    budget_share: Share = Field(0.5, description="probes stop once this share of the budget is used, by anyone")
+
+
 class PendingSettings(Section):
     """When work is put off, and how often it is tried."""
 

@@ -1,0 +1,1 @@
+"""In: files of golden questions, our own and other tools'. Out: golden items."""
