@@ -51,7 +51,7 @@ def agreement(
     from monitor.probe.contexts import ByQuestion, ByQuestionAndReference, Collection, NoContexts
 
     answers = _answers(labels)
-    with opened(migrated=app_name is not None) as application:
+    with opened() as application:
         grader = CorrectnessGrader(application.language_models.probing_model, repeats=repeats)
         documents = _documents(application, app_name, answers, ours=labels is None)
         collection = Collection(documents, application.assessing.embedder)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
+from pydantic import BeforeValidator
 from typing_extensions import override
 
 from monitor.assess.judge.correctness.grade import Grade, Grader
@@ -24,18 +25,28 @@ LONGEST_TEXT: Final = 12_000  # of question, reference and answer each
 LONGEST_FEEDBACK: Final = 2_000
 
 
+def _whole(value: object) -> object:
+    """Refuses what only equals a whole number: `true` is no 1."""
+    if type(value) is not int:
+        raise ValueError("not a whole number")
+    return value
+
+
+_WHOLE = BeforeValidator(_whole)
+
+
 class JudgedDown(Form):
     """A judging with the scores listed from 5 down."""
 
     feedback: str
-    score: Literal[5, 4, 3, 2, 1, 0]
+    score: Annotated[Literal[5, 4, 3, 2, 1, 0], _WHOLE]
 
 
 class JudgedUp(Form):
     """A judging with the scores listed from 0 up."""
 
     feedback: str
-    score: Literal[0, 1, 2, 3, 4, 5]
+    score: Annotated[Literal[0, 1, 2, 3, 4, 5], _WHOLE]
 
 
 _Judged: TypeAlias = JudgedDown | JudgedUp
