@@ -1,0 +1,141 @@
+"""The leak guard: keeps what only the reference says out of the questions and of the composed answers.
+
+A text leaks if, beside what it may say (the allowed texts: the question, what the chatbot said and showed), it
+
+- states a number, date or name that the reference holds and no allowed text does, in any form;
+- has content words that stand in the reference and in no allowed text: WORDS of them, or SHARE of all such words;
+- has a sentence that is closer to the reference than to all allowed texts, by MARGIN of support (`score/alignment.py`),
+  which is how a paraphrase is found. Only with a token encoder.
+
+The time is n·log n in the length of the texts: words and facts are looked up, and of long texts only the passages that
+share most words with the candidate are aligned (`score/alignment_limit.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from re import compile as pattern
+from threading import Lock
+from typing import Final
+
+from monitor.assess.ports import TokenEncoder
+from monitor.assess.score.alignment import align
+from monitor.assess.score.alignment_limit import within_reach
+from monitor.assess.score.facts import FactIndex, conflicts, facts, not_held
+from monitor.assess.score.facts.fact import FactKind
+from monitor.assess.score.facts.language import listed
+from monitor.assess.score.facts.names import fold
+from monitor.assess.score.facts.negation import polarity
+from monitor.core.text.sentences import sentence_spans
+from monitor.core.text.stop_words import STOP_WORDS
+from monitor.core.text.words import stems
+
+WORDS: Final = 2
+SHARE: Final = 0.25
+MARGIN: Final = 0.12
+MOST_LEAKS: Final = 20  # that are named
+LONGEST_LEAK: Final = 100  # characters of a name or sentence
+
+# Words that ask for a kind of answer without being one, by which a person asks on.
+_ASKING: Final = listed(
+    """answer question information info detail details example examples explain describe mean means exact exactly
+    precise precisely specific specifically clarify confirm elaborate possible case cases kind sort type different
+    thing part point reason way step steps number amount date time day days hour hours minute minutes week weeks month
+    months year years price cost costs percent percentage name person place long far often
+    antwort frage genau beispiel erklären bedeutet tag tage stunde stunden minute minuten woche wochen monat monate jahr
+    jahre preis kosten prozent name person ort lange"""
+)
+_EVERYDAY: Final = frozenset(stem for word in STOP_WORDS | _ASKING for stem in stems(word))
+# Chinese characters that carry grammar; a pair with one of them tells nothing.
+_GRAMMAR: Final = frozenset("的是在了不和有就都也这那我你他她它们吗呢吧什么怎多少几请问可以能会要为何哪")
+_HIRAGANA: Final = pattern("[\u3040-\u309f]")
+
+
+class LeakGuard:
+    """Looks for leaks. Any number of threads may call; the encoder serves one at a time."""
+
+    def __init__(self, encoder: TokenEncoder | None = None) -> None:
+        self._encoder = encoder
+        self._lock = Lock()
+
+    def leaks(self, candidate: str, *, reference: str, allowed: Sequence[str]) -> tuple[str, ...]:
+        """What `candidate` says that only the reference does: facts, words or whole sentences of the candidate.
+
+        At most MOST_LEAKS, without repetition. None of them for a text that is itself among the allowed ones.
+        """
+        if candidate in allowed:
+            return ()
+        found = [*_facts(candidate, reference, allowed), *_words(candidate, reference, allowed)]
+        if not found and self._encoder is not None:
+            found = self._paraphrases(self._encoder, candidate, reference, allowed)
+        return tuple(leak[:LONGEST_LEAK] for leak in dict.fromkeys(found))[:MOST_LEAKS]
+
+    def choices(self, rewritten: str, *, composed: str, reference: str) -> tuple[str, ...]:
+        """What shows that `rewritten` chooses among the claims of `composed` by the reference.
+
+        A figure, date or name that speaks against the reference and is gone, while one of its kind that the reference
+        holds is kept; or "not", if only one of the two texts denies something.
+        """
+        ours, right = FactIndex.of([rewritten]), FactIndex.of([reference])
+        kept = {fact.kind for fact in facts(rewritten) if right.holds(fact)}
+        gone = [
+            fact.text
+            for fact in not_held(facts(composed), ours)
+            if not right.holds(fact)
+            and (conflicts(fact, rewritten) if fact.kind is FactKind.NUMBER else fact.kind in kept)
+        ]
+        turned = _denies(rewritten) != _denies(composed)
+        return tuple(text[:LONGEST_LEAK] for text in dict.fromkeys([*gone, *["not"] * turned]))[:MOST_LEAKS]
+
+    def _paraphrases(self, encoder: TokenEncoder, candidate: str, reference: str, allowed: Sequence[str]) -> list[str]:
+        """The sentences of the candidate that are closer to the reference than to all that is allowed, by MARGIN."""
+        with self._lock:
+            own, theirs, *known = encoder.encode([candidate, reference, *allowed])
+        spans = sentence_spans(candidate)
+        passages = [sentence_spans(text) for text in (reference, *allowed)]
+        near, _ = within_reach(candidate, len(own), [reference], [theirs], passages[:1])
+        far, _ = within_reach(candidate, len(own), allowed, known, passages[1:])
+        to_reference = align(own, spans, near, passages[:1])
+        to_allowed = align(own, spans, far, passages[1:])
+        return [
+            candidate[start:end]
+            for (start, end), secret, free in zip(spans, to_reference, to_allowed, strict=True)
+            if secret is not None and secret.support - (free.support if free is not None else -1.0) > MARGIN
+        ]
+
+
+def _facts(candidate: str, reference: str, allowed: Sequence[str]) -> Iterator[str]:
+    secret = FactIndex.of([reference])
+    for fact in not_held(facts(candidate), FactIndex.of(allowed)):
+        if secret.holds(fact) and fold(fact.text) not in STOP_WORDS:
+            yield fact.text
+
+
+def _words(candidate: str, reference: str, allowed: Sequence[str]) -> list[str]:
+    """The stems of the content words that only the reference has, if they are enough to tell something."""
+    free = {piece for text in allowed for piece in _pieces(text)}
+    secret = _pieces(reference) - free
+    told = secret & _pieces(candidate)
+    return sorted(told) if len(told) >= WORDS or (told and len(told) >= SHARE * len(secret)) else []
+
+
+def _pieces(text: str) -> frozenset[str]:
+    """The stems of content words; of scripts without spaces, and of Korean, pairs of characters that carry meaning."""
+    found: set[str] = set()
+    for stem in stems(text):
+        if stem in _EVERYDAY or stem.isdigit():
+            continue
+        if _korean(stem):
+            found.update(left + right for left, right in pairwise(stem))
+        elif len(stem) > 1 and _GRAMMAR.isdisjoint(stem) and not _HIRAGANA.search(stem):
+            found.add(stem)
+    return frozenset(found)
+
+
+def _korean(stem: str) -> bool:
+    return "\uac00" <= stem[0] <= "\ud7a3"
+
+
+def _denies(text: str) -> bool:
+    return any(polarity(text[start:end]) % 2 for start, end in sentence_spans(text))
