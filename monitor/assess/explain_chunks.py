@@ -54,14 +54,14 @@ class ReadChunk:
 
 
 def diagnosis_named(row: Mapping[str, Any]) -> Diagnosis | None:
-    """The diagnosis of a row; None for one of an earlier release."""
-    return None if row.get("diagnosis") is None else Diagnosis(row["diagnosis"])
+    """The diagnosis of a row; None for one of an earlier release, and one that only another release knows."""
+    name = row.get("diagnosis")
+    return Diagnosis(name) if name in set(Diagnosis) else None
 
 
 def diagnosed(row: Mapping[str, Any]) -> ChunkDiagnosis | None:
-    """The diagnosis with its chunks; None for a row of an earlier release, and after an erasure."""
-    stored = (row["evidence"] or {}).get("retrieval")
-    return None if stored is None or row.get("diagnosis") is None else diagnosis_of(row["diagnosis"], stored)
+    """The diagnosis with its chunks; None for a row of another release's form, and after an erasure."""
+    return diagnosis_of(row.get("diagnosis"), (row["evidence"] or {}).get("retrieval"))
 
 
 def read_chunks(row: Mapping[str, Any], found: ChunkDiagnosis) -> list[ReadChunk]:

@@ -155,9 +155,14 @@ def _chunk_json(c: Chunk) -> dict[str, object]:
     return rendered
 
 
-def diagnosis_of(diagnosis: str, stored: Mapping[str, Any]) -> ChunkDiagnosis:
-    """The diagnosis that `retrieval_json` rendered."""
-    return ChunkDiagnosis(**{**stored, "diagnosis": Diagnosis(diagnosis), "chunks": chunks_of(stored)})
+def diagnosis_of(diagnosis: str | None, stored: Mapping[str, Any] | None) -> ChunkDiagnosis | None:
+    """The diagnosis that `retrieval_json` rendered; None without one, or in a form that only another release reads."""
+    if diagnosis is None or stored is None:
+        return None
+    try:
+        return ChunkDiagnosis(**{**stored, "diagnosis": Diagnosis(diagnosis), "chunks": chunks_of(stored)})
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def chunks_of(stored: Mapping[str, Any]) -> tuple[Chunk, ...]:

@@ -28,6 +28,7 @@ from monitor.probe.golden import GoldenItem
 from monitor.probe.result import ItemResult, ItemState, Turn
 from monitor.probe.target import ChatbotAnswer, ChatbotFailed, Exchange, Target
 
+LONGEST_ANSWER: Final = 20_000  # characters of an answer that are kept and graded
 _NEUTRAL: Final = {
     Language.GERMAN: "Kannst du dazu mehr sagen:",
     Language.FRENCH: "Pouvez-vous en dire plus :",
@@ -123,7 +124,7 @@ class _Conversation:
         if question is None or question in asked:
             return None
         allowed = [self.item.question, *[e.answer for e in self.history], *self.documents]
-        if leaks := self._leaks(roles, question, allowed):
+        if leaks := roles.guard.in_question(question, reference=self.item.reference, allowed=allowed):
             self.kept_out += leaks
             neutral = _neutral(self.item.question)
             return None if neutral in asked else neutral
@@ -142,9 +143,10 @@ class _Conversation:
         )
         if rewritten is None or rewritten == last.composed:
             return
+        guard, reference, allowed = self.roles.guard, self.item.reference, [self.item.question, last.composed]
         leaks = (
-            *self._leaks(self.roles, rewritten, [self.item.question, last.composed]),
-            *self.roles.guard.choices(rewritten, composed=last.composed, reference=self.item.reference),
+            *guard.in_answer(rewritten, reference=reference, allowed=allowed),
+            *guard.choices(rewritten, composed=last.composed, reference=reference),
         )
         if leaks:
             self.turns[-1] = replace(last, leaks=(*last.leaks, *leaks))
@@ -176,7 +178,7 @@ class _Conversation:
         said = self.target.ask(question, history=tuple(self.history), conversation=self.mark)
         seconds = self.clock() - began
         documents = tuple(map(storable, said.documents))
-        return replace(said, text=storable(said.text), documents=documents), seconds
+        return replace(said, text=storable(said.text)[:LONGEST_ANSWER], documents=documents), seconds
 
     def _composed(self) -> tuple[str, tuple[str, ...]]:
         """T2: the composed answer and what the guard kept out of it; the chatbot's last answer if there is none."""
@@ -186,11 +188,9 @@ class _Conversation:
         composed = self._spent(self.roles.compose(self.item.question, self.history, deadline=self.deadline))
         if composed is None:
             return last, ()
-        leaks = self._leaks(self.roles, composed, [self.item.question, *[exchange.answer for exchange in self.history]])
+        allowed = [self.item.question, *[exchange.answer for exchange in self.history]]
+        leaks = self.roles.guard.in_answer(composed, reference=self.item.reference, allowed=allowed)
         return (last if leaks else composed), leaks
-
-    def _leaks(self, roles: Roles, text: str, allowed: Sequence[str]) -> tuple[str, ...]:
-        return roles.guard.leaks(text, reference=self.item.reference, allowed=allowed)
 
     def _grade(self, answer: str) -> Grade:
         """T3 and T7."""

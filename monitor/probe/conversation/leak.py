@@ -3,9 +3,12 @@
 A text leaks if, beside what it may say (the allowed texts: the question, what the chatbot said and showed), it
 
 - states a number, date or name that the reference holds and no allowed text does, in any form;
-- has content words that stand in the reference and in no allowed text: WORDS of them, or SHARE of all such words;
-- has a sentence that is closer to the reference than to all allowed texts, by MARGIN of support (`score/alignment.py`),
-  which is how a paraphrase is found. Only with a token encoder.
+- has content words that stand in the reference and in no allowed text: an answer one, a question WORDS of them or
+  SHARE of all such words, since people hit upon a word by chance;
+- has a sentence with a content word of its own whose support (`score/alignment.py`) by the reference is at least NEAR
+  and exceeds that by all allowed texts by MARGIN, which is how a paraphrase is found. Only with a token encoder.
+
+The constants were chosen by the cases in `tests/unit/probe/conversation/leak_cases.py`.
 
 The time is n·log n in the length of the texts: words and facts are looked up, and of long texts only the passages that
 share most words with the candidate are aligned (`score/alignment_limit.py`).
@@ -13,7 +16,7 @@ share most words with the candidate are aligned (`score/alignment_limit.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from re import compile as pattern
 from threading import Lock
@@ -25,7 +28,6 @@ from monitor.assess.score.alignment_limit import within_reach
 from monitor.assess.score.facts import FactIndex, conflicts, facts, not_held
 from monitor.assess.score.facts.fact import FactKind
 from monitor.assess.score.facts.language import listed
-from monitor.assess.score.facts.names import fold
 from monitor.assess.score.facts.negation import polarity
 from monitor.core.text.sentences import sentence_spans
 from monitor.core.text.stop_words import STOP_WORDS
@@ -33,7 +35,8 @@ from monitor.core.text.words import stems
 
 WORDS: Final = 2
 SHARE: Final = 0.25
-MARGIN: Final = 0.12
+NEAR: Final = -0.3
+MARGIN: Final = 0.15
 MOST_LEAKS: Final = 20  # that are named
 LONGEST_LEAK: Final = 100  # characters of a name or sentence
 
@@ -59,17 +62,18 @@ class LeakGuard:
         self._encoder = encoder
         self._lock = Lock()
 
-    def leaks(self, candidate: str, *, reference: str, allowed: Sequence[str]) -> tuple[str, ...]:
-        """What `candidate` says that only the reference does: facts, words or whole sentences of the candidate.
+    def in_question(self, text: str, *, reference: str, allowed: Sequence[str]) -> tuple[str, ...]:
+        """What a question says that only the reference does: facts, stems of words, or whole sentences.
 
-        At most MOST_LEAKS, without repetition. None of them for a text that is itself among the allowed ones.
+        At most MOST_LEAKS, without repetition; empty if it may be asked.
         """
-        if candidate in allowed:
-            return ()
-        found = [*_facts(candidate, reference, allowed), *_words(candidate, reference, allowed)]
-        if not found and self._encoder is not None:
-            found = self._paraphrases(self._encoder, candidate, reference, allowed)
-        return tuple(leak[:LONGEST_LEAK] for leak in dict.fromkeys(found))[:MOST_LEAKS]
+        words = _words(text, reference, allowed, least=WORDS)
+        return self._leaks(text, words, reference, allowed)
+
+    def in_answer(self, text: str, *, reference: str, allowed: Sequence[str]) -> tuple[str, ...]:
+        """As `in_question`, for a composed or rewritten answer; empty if it may be graded."""
+        words = _words(text, reference, allowed, least=1)
+        return self._leaks(text, words, reference, allowed)
 
     def choices(self, rewritten: str, *, composed: str, reference: str) -> tuple[str, ...]:
         """What shows that `rewritten` chooses among the claims of `composed` by the reference.
@@ -88,36 +92,45 @@ class LeakGuard:
         turned = _denies(rewritten) != _denies(composed)
         return tuple(text[:LONGEST_LEAK] for text in dict.fromkeys([*gone, *["not"] * turned]))[:MOST_LEAKS]
 
-    def _paraphrases(self, encoder: TokenEncoder, candidate: str, reference: str, allowed: Sequence[str]) -> list[str]:
-        """The sentences of the candidate that are closer to the reference than to all that is allowed, by MARGIN."""
+    def _leaks(self, text: str, words: Sequence[str], reference: str, allowed: Sequence[str]) -> tuple[str, ...]:
+        found = [*_facts(text, reference, allowed), *words]
+        if not found and self._encoder is not None and text not in allowed:
+            found = self._paraphrases(self._encoder, text, reference, allowed)
+        return tuple(leak[:LONGEST_LEAK] for leak in dict.fromkeys(found))[:MOST_LEAKS]
+
+    def _paraphrases(self, encoder: TokenEncoder, text: str, reference: str, allowed: Sequence[str]) -> list[str]:
         with self._lock:
-            own, theirs, *known = encoder.encode([candidate, reference, *allowed])
-        spans = sentence_spans(candidate)
-        passages = [sentence_spans(text) for text in (reference, *allowed)]
-        near, _ = within_reach(candidate, len(own), [reference], [theirs], passages[:1])
-        far, _ = within_reach(candidate, len(own), allowed, known, passages[1:])
-        to_reference = align(own, spans, near, passages[:1])
-        to_allowed = align(own, spans, far, passages[1:])
+            own, theirs, *known = encoder.encode([text, reference, *allowed])
+        spans = sentence_spans(text)
+        passages = [sentence_spans(other) for other in (reference, *allowed)]
+        secret, _ = within_reach(text, len(own), [reference], [theirs], passages[:1])
+        free, _ = within_reach(text, len(own), allowed, known, passages[1:])
+        to_secret = align(own, spans, secret, passages[:1])
+        to_free = align(own, spans, free, passages[1:])
+        usual = _allowed_pieces(allowed)
         return [
-            candidate[start:end]
-            for (start, end), secret, free in zip(spans, to_reference, to_allowed, strict=True)
-            if secret is not None and secret.support - (free.support if free is not None else -1.0) > MARGIN
+            text[start:end]
+            for (start, end), near, far in zip(spans, to_secret, to_free, strict=True)
+            if near is not None
+            and near.support >= max(NEAR, MARGIN + (-1.0 if far is None else far.support))
+            and not _pieces(text[start:end]) <= usual
         ]
 
 
-def _facts(candidate: str, reference: str, allowed: Sequence[str]) -> Iterator[str]:
+def _facts(text: str, reference: str, allowed: Sequence[str]) -> list[str]:
     secret = FactIndex.of([reference])
-    for fact in not_held(facts(candidate), FactIndex.of(allowed)):
-        if secret.holds(fact) and fold(fact.text) not in STOP_WORDS:
-            yield fact.text
+    return [fact.text for fact in not_held(facts(text), FactIndex.of(allowed)) if secret.holds(fact)]
 
 
-def _words(candidate: str, reference: str, allowed: Sequence[str]) -> list[str]:
-    """The stems of the content words that only the reference has, if they are enough to tell something."""
-    free = {piece for text in allowed for piece in _pieces(text)}
-    secret = _pieces(reference) - free
-    told = secret & _pieces(candidate)
-    return sorted(told) if len(told) >= WORDS or (told and len(told) >= SHARE * len(secret)) else []
+def _words(text: str, reference: str, allowed: Sequence[str], *, least: int) -> list[str]:
+    """The stems of content words that only the reference has, if they are `least`, or SHARE of what there is."""
+    secret = _pieces(reference) - _allowed_pieces(allowed)
+    told = secret & _pieces(text)
+    return sorted(told) if told and len(told) >= min(least, SHARE * len(secret)) else []
+
+
+def _allowed_pieces(allowed: Sequence[str]) -> frozenset[str]:
+    return frozenset[str]().union(*map(_pieces, allowed))
 
 
 def _pieces(text: str) -> frozenset[str]:

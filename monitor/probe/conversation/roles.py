@@ -17,6 +17,7 @@ from monitor.core.assessment_json import storable
 from monitor.probe.conversation.leak import LeakGuard
 from monitor.probe.target import Exchange
 
+_INDENTED = "\n    "
 LONGEST_QUESTION: Final = 600  # characters of a follow-up; a longer one is no question that a person would ask
 
 
@@ -95,7 +96,7 @@ def _asked(question: str) -> Block:
 def _conversation(exchanges: Sequence[Exchange]) -> Block:
     """The conversation; an answer that writes "A2:" itself is told from a real one by its indented lines."""
     lines = [
-        f"{mark}{number}: " + "\n    ".join(text.strip().splitlines())
+        f"{mark}{number}: {_INDENTED.join(text.strip().splitlines())}"
         for number, exchange in enumerate(exchanges, start=1)
         for mark, text in (("Q", exchange.question), ("A", exchange.answer))
     ]

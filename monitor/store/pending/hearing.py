@@ -18,14 +18,13 @@ from monitor.assess.classify.profile import Profile
 from monitor.assess.judge.metric import Judgement
 from monitor.assess.judge.sampling import SamplingPolicy
 from monitor.assess.judge.word import METRIC, Says, WordWeights
-from monitor.core.assessment_json import encode
+from monitor.core.assessment_json import diagnosis_of, encode
 from monitor.core.model import Interaction, Probabilities, Verdict
 from monitor.store.audit_queue import Kind
 from monitor.store.audit_rows import SECRET, Key, as_jsonb, read_rows, record_digest, row_record
 from monitor.store.interaction.minute_sums import CountedAssessment
 from monitor.store.interaction.rows import as_earlier, counted_row, real
 from monitor.store.interaction.writer import Writer
-from monitor.store.pending.queue import readable_diagnosis
 from monitor.store.tables.interactions import assessment
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ def hear(
 def _diagnosis(row: Mapping[str, Any], verdict: Verdict) -> str | None:
     """The diagnosis of a row that gets this verdict; it stays where the row has no chunks that tell another."""
     named: str | None = row["diagnosis"]
-    found = readable_diagnosis(named, row["evidence"].get("retrieval"))
+    found = diagnosis_of(named, row["evidence"].get("retrieval"))
     if verdict == row["verdict"] or found is None:
         return named
     return diagnose(verdict, found.chunks, found.threshold).value

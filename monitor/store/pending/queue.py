@@ -94,16 +94,6 @@ def forget(connection: psycopg.Connection, claims: Sequence[Claim]) -> None:
     connection.execute("DELETE FROM pending WHERE id = ANY(%s)", ([claim.id for claim in claims],))
 
 
-def readable_diagnosis(diagnosis: str | None, retrieval: Mapping[str, Any] | None) -> ChunkDiagnosis | None:
-    """None without one, or in a form that only another release reads: the judge's work must not fail for that."""
-    if diagnosis is None or retrieval is None:
-        return None
-    try:
-        return diagnosis_of(diagnosis, retrieval)
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
 class PendingQueue:
     """The queue; every method may raise `Retriable`."""
 
@@ -163,7 +153,7 @@ class PendingQueue:
                 refuses=bool(row["refuses"]),
                 standalone=None if read is None else read.text,
                 verdict=None if row["verdict"] is None else Verdict(row["verdict"]),
-                diagnosis=readable_diagnosis(row["diagnosis"], row["retrieval"]),
+                diagnosis=diagnosis_of(row["diagnosis"], row["retrieval"]),
             )
             for row, read in zip(rows, readings(connection, rows), strict=True)
         ]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.core.assessment_json import assessment_json, encode, support_json, support_of
+from monitor.core.assessment_json import assessment_json, diagnosis_of, encode, support_json, support_of
 from monitor.core.evidence import AlignedSentence, Evidence, MissingFact
 from monitor.core.model import (
     Assessment,
@@ -210,3 +210,11 @@ def test_support_is_read_back_as_it_was_rendered():
         Support(origin=Origin.LOGGED, documents=(piece, replace(piece, match=Match.EXACT))),
     ):
         assert support_of(json.loads(encode(support_json(support)))) == support
+
+
+@pytest.mark.parametrize("change", [{"of_a_later_release": 1}, {"chunks": [{"of": "a later release"}]}])
+def test_a_diagnosis_in_the_form_of_another_release_is_none(change):
+    stored = {"threshold": 0.4, "chunks": []}
+    assert diagnosis_of("healthy", stored) is not None
+    assert diagnosis_of("healthy", {**stored, **change}) is None
+    assert diagnosis_of("of_a_later_release", stored) is None

@@ -15,6 +15,7 @@ from monitor.assess.detect.detection import Claim, DetectedSpan, Detection
 from monitor.assess.detect.onnx import OnnxDetector
 from monitor.core.errors import Retriable, WrongSettings
 from tests.factories.assess.tiny_model import TinyModel, byte_tokenizer, word_tokenizer
+from tests.rig.assess.recorded import recorded
 
 SURE, SURE_PAIR = 1 / (1 + np.exp(-8)), 1 - 1 / (1 + 2 * np.exp(8))  # of two labels at ±4, of three
 PLAIN = "{documents}"
@@ -127,7 +128,7 @@ def test_a_sentence_is_carried_where_any_window_entails_it(detector):
 
 def test_the_models_own_reach_is_never_passed(detector):
     loaded = detector(TOKENS.but(config={"max_position_embeddings": 96}), prompt=PLAIN)
-    shapes = fed(loaded)
+    shapes = recorded(loaded)
     loaded.detect([claim(f"{PAYS} " * 50, f"{MONDAY} " * 50)])
     assert max(width for _, width in shapes) <= 96
 
@@ -146,7 +147,7 @@ def test_claims_together_give_the_same_as_one_by_one(detector, model):
 
 def test_no_run_is_larger_than_the_budget_unless_it_is_one_input(detector):
     loaded = detector(TOKENS)
-    shapes = fed(loaded)
+    shapes = recorded(loaded)
     loaded.detect([claim(f"{PAYS} " * count, f"{MONDAY} " * count) for count in range(1, 40)])
     assert all(rows == 1 or rows * width <= loaded._model.budget for rows, width in shapes)
     assert max(rows for rows, _ in shapes) > 1
@@ -320,16 +321,3 @@ class TestDevice:
             detector(TOKENS, device="cuda")
         assert detector(TOKENS, device="auto").device == "cpu"
         assert "runs on the CPU" in caplog.text
-
-
-def fed(loaded):
-    """Records the shapes of the model's inputs from now on."""
-    shapes, session = [], loaded._model.session
-
-    class Recording:
-        def run(self, names, feed):
-            shapes.append(feed["input_ids"].shape)
-            return session.run(names, feed)
-
-    loaded._model.session = Recording()
-    return shapes

@@ -9,6 +9,7 @@ import pytest
 from monitor.assess.rerank.onnx import OnnxReranker
 from monitor.core.errors import WrongSettings
 from tests.factories.assess.tiny_model import TinyModel, byte_tokenizer, word_tokenizer
+from tests.rig.assess.recorded import recorded
 
 RANKS = TinyModel(tokenizer=word_tokenizer(), ranks=True)
 QUESTION = "Which day are returns free?"
@@ -123,16 +124,3 @@ def test_a_gpu_that_is_not_there_names_the_setting(reranker, monkeypatch):
     monkeypatch.setattr(ort, "get_available_providers", lambda: ["CPUExecutionProvider"])
     with pytest.raises(WrongSettings, match="MONITOR_RERANKER__DEVICE is cuda"):
         reranker(RANKS, device="cuda")
-
-
-def recorded(loaded):
-    """Records the shapes of the model's inputs from now on."""
-    shapes, session = [], loaded._model.session
-
-    class Recording:
-        def run(self, names, feed):
-            shapes.append(feed["input_ids"].shape)
-            return session.run(names, feed)
-
-    loaded._model.session = Recording()
-    return shapes

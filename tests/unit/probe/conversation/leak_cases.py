@@ -55,12 +55,23 @@ CASES = (
     Case("word", WARRANTY, WARRANTY_IS, ("Das hängt vom Gerät ab.",), "Auch Sturzschäden am Gehäuse?", True),
     Case("script", PARK, PARK_IS, ("请咨询前台。",), "节假日是保安放行吗？", True),
     # --- paraphrases ---------------------------------------------------------------------------------------------
-    Case("paraphrase", SMOKE, SMOKE_IS, VAGUE, "Smoking is prohibited all over the property because of fire cover.", True),
+    Case(
+        "paraphrase", SMOKE, SMOKE_IS, VAGUE, "Smoking is prohibited all over the property because of fire cover.", True
+    ),
     Case("paraphrase", REFUND, REFUND_IS, VAGUE, "The money arrives in your bank after accounting has agreed.", True),
-    Case("paraphrase", RESET, RESET_IS, VAGUE, "You get an e-mail with a hyperlink once you pressed it in the settings.", True),
+    Case(
+        "paraphrase",
+        RESET,
+        RESET_IS,
+        VAGUE,
+        "You get an e-mail with a hyperlink once you pressed it in the settings.",
+        True,
+    ),
     Case("synonym", COLOUR, "It is scarlet.", VAGUE, "The cabin light is bright red.", True),
     Case("synonym", SMOKE, SMOKE_IS, VAGUE, "Is it banned on the whole property?", True),
-    Case("other language", SMOKE, SMOKE_IS, VAGUE, "Das Rauchen ist wegen der Feuerversicherung überall verboten.", True),
+    Case(
+        "other language", SMOKE, SMOKE_IS, VAGUE, "Das Rauchen ist wegen der Feuerversicherung überall verboten.", True
+    ),
     # --- what is free --------------------------------------------------------------------------------------------
     Case("question's words", REFUND, REFUND_IS, VAGUE, "How long does the refund take exactly?", False),
     Case("question's words", SHOP, SHOP_IS, VAGUE, "So does the Lyon shop open on Sundays or not?", False),

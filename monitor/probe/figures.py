@@ -1,0 +1,92 @@
+"""The figures of a run: means of its scores with intervals, and how many items came to what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+from statistics import fmean, stdev
+from typing import Final
+
+from monitor.alert.methods.proportion_change import student_tail
+from monitor.core.figures.proportions import CONFIDENCE, wilson
+from monitor.core.model import Json
+from monitor.probe.result import ItemState, Scored
+
+SCORES: Final = ("correctness", "wscore", "lscore", "mscore")
+_HALVINGS = 60  # of an interval that holds a quantile of Student's t
+_HIGHEST_T = 1e4  # Student's t at one degree of freedom and .975 is 12.7
+_FEWEST = 2  # values that have a spread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mean:
+    """A mean over `count` items with its 95 % interval; None without items, or bounds None with only one."""
+
+    mean: float | None
+    lower: float | None
+    upper: float | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFigures:
+    """The figures of a run. Means are over the graded items: answers that are not sure stay out of them.
+
+    `unsure` is the share of the judged items that are not sure, with Wilson's interval; `states` counts all items.
+    """
+
+    correctness: Mean
+    wscore: Mean
+    lscore: Mean
+    mscore: Mean
+    unsure: Mean
+    states: Mapping[ItemState, int]
+
+    def named(self, name: str) -> Mean:
+        """The figure of this name: one of `SCORES`, or `unsure`."""
+        found: Mean = getattr(self, name)
+        return found
+
+    def to_json(self) -> dict[str, Json]:
+        """Each figure as `{mean, lower, upper, count}`, and the number of items in each state."""
+        named: dict[str, Json] = {name: asdict(self.named(name)) for name in (*SCORES, "unsure")}
+        return {**named, "states": {state.value: self.states.get(state, 0) for state in ItemState}}
+
+
+def figures(scores: Sequence[Scored]) -> RunFigures:
+    """The figures of the items of a run."""
+    states = Counter(one.state for one in scores)
+    graded = [one for one in scores if one.state is ItemState.GRADED]
+    means = {name: mean([value for one in graded if (value := getattr(one, name)) is not None]) for name in SCORES}
+    return RunFigures(**means, unsure=_share(states[ItemState.UNSURE], len(graded)), states=states)
+
+
+def mean(values: Sequence[float]) -> Mean:
+    """The mean with Student's interval: x̄ ± t · s / √n with n − 1 degrees of freedom."""
+    count = len(values)
+    if not count:
+        return Mean(mean=None, lower=None, upper=None, count=0)
+    middle = fmean(values)
+    if count < _FEWEST:
+        return Mean(mean=middle, lower=None, upper=None, count=count)
+    margin = student_quantile(count - 1) * stdev(values) / sqrt(count)
+    return Mean(mean=middle, lower=middle - margin, upper=middle + margin, count=count)
+
+
+def student_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
+    """The t that Student's t exceeds in absolute value with a chance of 1 − `confidence`, by bisection."""
+    low, high = 0.0, _HIGHEST_T
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if student_tail(middle, freedom) > (1 - confidence) / 2 else (low, middle)
+    return high
+
+
+def _share(unsure: int, graded: int) -> Mean:
+    total = unsure + graded
+    if not total:
+        return Mean(mean=None, lower=None, upper=None, count=0)
+    lower, upper = wilson(unsure, total)
+    return Mean(mean=unsure / total, lower=lower, upper=upper, count=total)

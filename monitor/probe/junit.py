@@ -1,0 +1,105 @@
+"""Writes a run as JUnit XML, which release pipelines show: a test case for each item, and one for each threshold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from monitor.probe.figures import RunFigures
+from monitor.probe.result import ItemResult, ItemState, ProbeRun
+
+LEAST: Final = {"correctness": "least", "wscore": "least", "mscore": "least", "unsure": "most", "lscore": "most"}
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_LONGEST = 2_000  # characters of an answer or a feedback
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """A limit on a figure of a run: the least mean, or for `unsure` and `lscore` the most."""
+
+    name: str
+    limit: float
+
+    def problem(self, found: RunFigures) -> str | None:
+        """Why the run does not reach the limit; None if it does. Without a mean it does not."""
+        mean = found.named(self.name).mean
+        if mean is None:
+            return f"{self} cannot be told: no item has this score"
+        kept = mean >= self.limit if LEAST[self.name] == "least" else mean <= self.limit
+        return None if kept else f"{self.name} is {mean:.2f}, and its limit is {self.limit:g}"
+
+    def __str__(self) -> str:
+        return f"{self.name} {'>=' if LEAST[self.name] == 'least' else '<='} {self.limit:g}"
+
+
+def parse_threshold(text: str) -> Threshold:
+    """Reads `correctness=4.0`.
+
+    Raises:
+        ValueError: `text` is no threshold.
+    """
+    name, _, limit = text.partition("=")
+    try:
+        value = float(limit)
+    except ValueError:
+        value = float("nan")
+    if name not in LEAST or not 0 <= value < float("inf"):
+        raise ValueError(f"{text!r} is no threshold: write {', '.join(LEAST)} with a number, such as correctness=4.0")
+    return Threshold(name=name, limit=value)
+
+
+def junit_xml(
+    run: ProbeRun, results: Sequence[ItemResult], found: RunFigures, thresholds: Sequence[Threshold]
+) -> bytes:
+    """The file. An item that the chatbot did not answer, or the judge did not grade, is an error; no score fails.
+
+    Only thresholds fail, since a single score varies by chance.
+    """
+    problems = [(threshold, threshold.problem(found)) for threshold in thresholds]
+    errors = [result for result in results if result.state in {ItemState.FAILED, ItemState.UNGRADED}]
+    counts = {
+        "tests": str(len(results) + len(thresholds)),
+        "failures": str(sum(problem is not None for _, problem in problems)),
+        "errors": str(len(errors)),
+        "time": f"{sum(result.seconds for result in results):.3f}",
+    }
+    root = Element("testsuites", counts)
+    suite = SubElement(root, "testsuite", {"name": _xml(f"probe {run.probe}"), **counts})
+    suite.set("timestamp", run.began_at.isoformat(timespec="seconds"))
+    for result in results:
+        case = _case(suite, run, result.item.id, seconds=result.seconds)
+        if result.state in {ItemState.FAILED, ItemState.UNGRADED}:
+            last = result.turns[-1] if result.turns else None
+            reason = last and (last.failure or (last.grade and last.grade.reason))
+            SubElement(case, "error", {"type": result.state, "message": _xml(str(reason or "no answer"))})
+        SubElement(case, "system-out").text = _xml(_said(result))
+    for threshold, problem in problems:
+        case = _case(suite, run, str(threshold), seconds=0.0)
+        if problem is not None:
+            SubElement(case, "failure", {"type": threshold.name, "message": problem})
+    return bytes(tostring(root, encoding="utf-8", xml_declaration=True))
+
+
+def _case(suite: Element, run: ProbeRun, name: str, *, seconds: float) -> Element:
+    return SubElement(
+        suite, "testcase", {"classname": _xml(f"probe.{run.probe}"), "name": _xml(name), "time": f"{seconds:.3f}"}
+    )
+
+
+def _said(result: ItemResult) -> str:
+    lines = [f"question: {result.item.question}", f"reference: {result.item.reference}"]
+    for turn in result.turns:
+        score = None if turn.grade is None else turn.grade.score
+        lines.append(f"asked: {turn.question}")
+        lines.append(f"answer: {turn.answer[:_LONGEST]}")
+        if score is not None and turn.grade is not None:
+            lines.append(f"score: {score:g} ({turn.grade.feedback[:_LONGEST]})")
+    return "\n".join(lines)
+
+
+def _xml(text: str) -> str:
+    """The text without characters that XML 1.0 cannot hold."""
+    return _NOT_XML.sub("\ufffd", text)

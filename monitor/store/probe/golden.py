@@ -1,0 +1,153 @@
+"""Golden sets in the database. A version never changes: what is changed becomes the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, func, insert, select, text
+
+from monitor.core.assessment_json import storable
+from monitor.core.errors import WrongSettings
+from monitor.probe.golden import GoldenItem, GoldenSet
+from monitor.store.database import bounded, retriable
+from monitor.store.tables.probe import golden_item, golden_set
+
+_LOCK: Final = 7_305_205  # held while a version is made: versions count up by one
+_s, _i = golden_set.c, golden_item.c
+_NEWEST = text("""
+    SELECT DISTINCT ON (name) name, version, hash, items, made_by, made_at FROM golden_set ORDER BY name, version DESC
+""")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldenListing:
+    """The newest version of a set, without its items; `items` is their number."""
+
+    name: str
+    version: int
+    hash: str
+    items: int
+    made_by: str
+    made_at: datetime
+
+
+class GoldenSets:
+    """Golden sets; every method may raise `Retriable`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def save(self, name: str, items: Sequence[GoldenItem], *, by: str, now: datetime) -> GoldenSet:
+        """Stores the items as the next version of a set, unless its newest version holds the same ones.
+
+        Raises:
+            WrongSettings: two items have the same id, or there is none.
+        """
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+            return _saved(connection, name, items, by=by, now=now)
+
+    def add(self, name: str, item: GoldenItem, *, by: str, now: datetime) -> GoldenSet:
+        """The next version of a set, with this item added, or in the place of the one that has its id."""
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+            newest = _newest(connection, name)
+            by_id = {} if newest is None else {known.id: known for known in newest.items}
+            return _saved(connection, name, [*{**by_id, item.id: item}.values()], by=by, now=now)
+
+    def remove(self, name: str, item_id: str, *, by: str, now: datetime) -> GoldenSet:
+        """The next version of a set, without an item.
+
+        Raises:
+            WrongSettings: there is no such set or item, or it is the last one.
+        """
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+            newest = _newest(connection, name)
+            known = () if newest is None else newest.items
+            rest = [item for item in known if item.id != item_id]
+            if len(rest) == len(known):
+                raise WrongSettings(f"the golden set {name!r} has no item {item_id!r}: see monitor golden show {name}")
+            return _saved(connection, name, rest, by=by, now=now)
+
+    def newest(self, name: str) -> GoldenSet | None:
+        with bounded(self._engine) as connection:
+            return _newest(connection, name)
+
+    def version(self, name: str, version: int) -> GoldenSet | None:
+        with bounded(self._engine) as connection:
+            return _read(connection, name, version)
+
+    def every(self) -> list[GoldenListing]:
+        """The newest version of each set, by name."""
+        with bounded(self._engine) as connection:
+            return [GoldenListing(**row) for row in connection.execute(_NEWEST).mappings()]
+
+
+def _saved(connection: Connection, name: str, items: Sequence[GoldenItem], *, by: str, now: datetime) -> GoldenSet:
+    kept = tuple(_storable(item) for item in items)
+    if not kept:
+        raise WrongSettings(f"the golden set {name!r} would have no items")
+    ids = {item.id for item in kept}
+    if len(ids) < len(kept):
+        twice = next(item.id for n, item in enumerate(kept) if item.id in {other.id for other in kept[:n]})
+        raise WrongSettings(f"two items have the id {twice!r}: ids are unique in a golden set")
+    newest = _newest(connection, name)
+    made = GoldenSet(name=name, items=kept, version=1 if newest is None else newest.version + 1)
+    if newest is not None and newest.hash == made.hash:
+        return newest
+    connection.execute(
+        insert(golden_set).values(
+            name=name, version=made.version, hash=made.hash, items=len(kept), made_by=by, made_at=now
+        )
+    )
+    connection.execute(insert(golden_item), [_row(made, place, item) for place, item in enumerate(kept)])
+    return made
+
+
+def _newest(connection: Connection, name: str) -> GoldenSet | None:
+    version = connection.scalar(select(func.max(_s.version)).where(_s.name == name))
+    return None if version is None else _read(connection, name, version)
+
+
+def _read(connection: Connection, name: str, version: int) -> GoldenSet | None:
+    rows = connection.execute(
+        select(golden_item).where(_i.name == name, _i.version == version).order_by(_i.place)
+    ).mappings()
+    items = tuple(map(_item, rows))
+    return GoldenSet(name=name, items=items, version=version) if items else None
+
+
+def _row(of: GoldenSet, place: int, item: GoldenItem) -> dict[str, Any]:
+    app, _, interaction_id = (item.source or "").partition("/")
+    return {
+        "name": of.name,
+        "version": of.version,
+        "place": place,
+        "id": item.id,
+        "question": item.question,
+        "reference": item.reference,
+        "tags": dict(item.tags),
+        "source_app": app or None,
+        "source_id": interaction_id or None,
+    }
+
+
+def _item(row: Mapping[str, Any] | Any) -> GoldenItem:
+    source = None if row["source_id"] is None else f"{row['source_app']}/{row['source_id']}"
+    return GoldenItem(
+        id=row["id"], question=row["question"], reference=row["reference"], tags=row["tags"], source=source
+    )
+
+
+def _storable(item: GoldenItem) -> GoldenItem:
+    return GoldenItem(
+        id=storable(item.id),
+        question=storable(item.question),
+        reference=storable(item.reference),
+        tags={storable(name): storable(value) for name, value in item.tags.items()},
+        source=None if item.source is None else storable(item.source),
+    )

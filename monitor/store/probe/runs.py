@@ -1,0 +1,169 @@
+"""Runs of probes in the database: what began, what each item gave, and what came of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Engine, Row, Select, func, insert, select, text, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from monitor.core.assessment_json import storable
+from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, Scored, ScoredRun
+from monitor.store.database import bounded, retriable
+from monitor.store.probe.rows import item_result, result_row, turn_rows
+from monitor.store.tables.probe import golden_item, probe_result, probe_run, probe_turn
+
+MOST_LISTED: Final = 1_000
+_r, _p, _t, _g = probe_run.c, probe_result.c, probe_turn.c, golden_item.c
+_RUN = [_r[field.name] for field in fields(ProbeRun)]
+_SCORES = (_p.run, _p.item, _p.state, _p.correctness, _p.wscore, _p.lscore, _p.mscore)
+# The newest runs of each probe and app by the index on probe and time, so that old runs cost nothing.
+_NEWEST = text("""
+    WITH RECURSIVE named AS (
+        (SELECT probe FROM probe_run ORDER BY probe LIMIT 1)
+        UNION ALL
+        SELECT (SELECT r.probe FROM probe_run r WHERE r.probe > named.probe ORDER BY r.probe LIMIT 1)
+        FROM named WHERE named.probe IS NOT NULL
+    )
+    SELECT newest.number FROM named CROSS JOIN LATERAL (
+        SELECT r.number FROM probe_run r
+        WHERE r.probe = named.probe AND r.state = 'done' AND r.began_at >= :since ORDER BY r.began_at DESC LIMIT :most
+    ) newest
+""")
+
+
+class ProbeRuns:
+    """Runs; every method may raise `Retriable`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def begin(self, run: ProbeRun, *, mark: str) -> ProbeRun:
+        """Stores a run that begins, whatever its number says, and returns it with the number that it gets."""
+        values = {field.name: getattr(run, field.name) for field in fields(ProbeRun) if field.name != "number"}
+        with retriable(), self._engine.begin() as connection:
+            row = connection.execute(insert(probe_run).values(**values, mark=mark).returning(*_RUN)).one()
+        return _run(row)
+
+    def save(self, number: int, place: int, result: ItemResult) -> None:
+        """Stores the result of one item with its turns, once."""
+        with retriable(), self._engine.begin() as connection:
+            stored = connection.scalar(
+                upsert(probe_result)
+                .values(result_row(number, place, result))
+                .on_conflict_do_nothing()
+                .returning(_p.run)
+            )
+            if stored is not None and (rows := turn_rows(number, place, result)):
+                connection.execute(insert(probe_turn), rows)
+
+    def end(
+        self, number: int, state: RunState, *, now: datetime, error: str | None = None, chatbot: str | None = None
+    ) -> None:
+        """Ends a run that is running; `chatbot` is its version, if only its answers told it."""
+        values: dict[str, object] = {"state": state, "ended_at": now, "error": error and storable(error)}
+        if chatbot:
+            values["chatbot"] = storable(chatbot)
+        with retriable(), self._engine.begin() as connection:
+            connection.execute(
+                update(probe_run).where(_r.number == number, _r.state == RunState.RUNNING).values(**values)
+            )
+
+    def abandon(self, *, before: datetime, now: datetime) -> int:
+        """Ends as stopped the runs that began before a time and that nobody has ended; returns how many."""
+        ended = {"state": RunState.STOPPED, "ended_at": now, "error": "the process that ran it is gone"}
+        with retriable(), self._engine.begin() as connection:
+            return connection.execute(
+                update(probe_run).where(_r.state == RunState.RUNNING, _r.began_at < before).values(**ended)
+            ).rowcount
+
+    def run(self, number: int) -> ProbeRun | None:
+        with bounded(self._engine) as connection:
+            row = connection.execute(select(*_RUN).where(_r.number == number)).one_or_none()
+        return None if row is None else _run(row)
+
+    def runs(
+        self,
+        *,
+        probe: str | None = None,
+        app: str | None = None,
+        chatbot: str | None = None,
+        before: int | None = None,
+        most: int = 20,
+    ) -> list[ProbeRun]:
+        """Up to `most` runs, the newest first; `before` is the number of the last one of the page before."""
+        query = select(*_RUN).order_by(_r.number.desc()).limit(min(most, MOST_LISTED))
+        for column, value in ((_r.probe, probe), (_r.app, app), (_r.chatbot, chatbot)):
+            if value is not None:
+                query = query.where(column == value)
+        if before is not None:
+            query = query.where(_r.number < before)
+        with bounded(self._engine) as connection:
+            return [_run(row) for row in connection.execute(query)]
+
+    def last_begin(self, probe: str) -> datetime | None:
+        """When the newest run of a probe began, in whatever state it is."""
+        with bounded(self._engine) as connection:
+            newest: datetime | None = connection.scalar(select(func.max(_r.began_at)).where(_r.probe == probe))
+        return newest
+
+    def scored(self, numbers: Collection[int]) -> list[ScoredRun]:
+        """The runs of these numbers that exist, with the scores of their items, the newest first."""
+        return self._scored(select(*_RUN).where(_r.number.in_(numbers)))
+
+    def newest_scored(self, *, per_probe: int, since: datetime) -> list[ScoredRun]:
+        """The newest runs of each probe that are done and began at or after `since`, the newest first."""
+        with bounded(self._engine) as connection:
+            numbers = connection.scalars(_NEWEST, {"since": since, "most": per_probe}).all()
+        return self.scored(numbers) if numbers else []
+
+    def _scored(self, query: Select[Any]) -> list[ScoredRun]:
+        with bounded(self._engine) as connection:
+            runs = [_run(row) for row in connection.execute(query.order_by(_r.number.desc()))]
+            rows = connection.execute(
+                select(*_SCORES).where(_p.run.in_([run.number for run in runs])).order_by(_p.run, _p.place)
+            ).all()
+        scores: dict[int, list[Scored]] = {run.number: [] for run in runs}
+        for row in rows:
+            scores[row.run].append(
+                Scored(
+                    item=row.item,
+                    state=ItemState(row.state),
+                    correctness=row.correctness,
+                    wscore=row.wscore,
+                    lscore=row.lscore,
+                    mscore=row.mscore,
+                )
+            )
+        return [ScoredRun(run=run, scores=scores[run.number]) for run in runs]
+
+    def results(self, number: int) -> list[ItemResult]:
+        """The results of a run with their turns, in the order of the golden set; none of a run that does not exist."""
+        item = _g.name == _r.golden, _g.version == _r.golden_version, _g.place == _p.place
+        found = (
+            select(probe_result, _g.question, _g.reference, _g.tags, _g.source_app, _g.source_id)
+            .join(probe_run, _p.run == _r.number)
+            .outerjoin(golden_item, item[0] & item[1] & item[2])
+            .where(_p.run == number)
+            .order_by(_p.place)
+        )
+        turns = select(probe_turn).where(_t.run == number).order_by(_t.place, _t.turn)
+        with bounded(self._engine) as connection:
+            rows = connection.execute(found).mappings().all()
+            of_place: dict[int, list[Mapping[Any, Any]]] = {}
+            for turn in connection.execute(turns).mappings():
+                of_place.setdefault(turn["place"], []).append(turn)
+        return [item_result(row, of_place.get(row["place"], [])) for row in rows]
+
+    def marks(self, marks: Collection[str]) -> frozenset[str]:
+        """Which of these marks belong to runs."""
+        with bounded(self._engine) as connection:
+            return frozenset(connection.scalars(select(_r.mark).where(_r.mark.in_(marks))))
+
+
+def _run(row: Row[Any]) -> ProbeRun:
+    values = dict(row._mapping)  # noqa: SLF001  the public name of SQLAlchemy for a row as a mapping
+    return ProbeRun(**{**values, "state": RunState(values["state"])})
