@@ -1,9 +1,14 @@
-"""Holds the conversation about one golden item, and grades it (Iwama and Takeuchi, 2025; metrics.md §4).
+"""The conversation about one golden item: T1 to T7 (metrics.md §4), from the first question to its scores.
 
-T1 ask the chatbot; T2 compose an answer from what it has said so far; T3 grade that, and stop at 5; T4 decide whether
-to ask on; T5 make the next question; at the end T6 rewrite the composed answer in the reference's grain, and T7 grade
-it. After the first turn the composed answer is the chatbot's own. T6 and T7 follow only where an answer was composed:
-the last score is then T7's.
+T1 asks the chatbot; T2 composes a tentative answer from what it said; T3 judges that and stops at 5; T4 and T5 decide
+whether to ask on and what; T6 rewrites the last composed answer to the reference's grain, and T7 judges it again.
+
+- The composed answer of the first turn is the chatbot's answer as said, so that its score is that of a run without
+  further turns.
+- T6 and T7 happen at the end only, if the last composed answer is not the chatbot's own words and its score is neither
+  0 nor 5. Then the last score of σ is T7's.
+- What the leak guard keeps out is replaced: a question by a neutral one, once, else the conversation ends; a composed
+  answer by the chatbot's last answer; a rewritten one by the composed one.
 """
 
 from __future__ import annotations
@@ -13,16 +18,26 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Final
 
-from monitor.assess.judge.correctness.grade import HIGHEST, Contexts, Grade, Grader
+from monitor.assess.judge.correctness.grade import HIGHEST, UNSURE, Contexts, Grade, Grader
 from monitor.assess.llm.exchange import Spend
-from monitor.probe.conversation.roles import Roles
+from monitor.assess.score.facts.language import Language, language_of
+from monitor.core.assessment_json import storable
+from monitor.probe.conversation.roles import Roles, Said
 from monitor.probe.conversation.scores import lscore, mscore, wscore
 from monitor.probe.golden import GoldenItem
 from monitor.probe.result import ItemResult, ItemState, Turn
 from monitor.probe.target import ChatbotAnswer, ChatbotFailed, Exchange, Target
 
-NEUTRAL: Final = "Could you tell me more about that? My question was: {question}"
 LONGEST_ANSWER: Final = 20_000  # characters of an answer that are kept and graded
+_NEUTRAL: Final = {
+    Language.GERMAN: "Kannst du dazu mehr sagen:",
+    Language.FRENCH: "Pouvez-vous en dire plus :",
+    Language.SPANISH: "¿Puedes decir más sobre esto?:",
+    Language.PORTUGUESE: "Pode dizer mais sobre isto:",
+    Language.ITALIAN: "Può dire di più su questo:",
+    Language.DUTCH: "Kunt u hier meer over zeggen:",
+}
+_NEUTRAL_ENGLISH: Final = "Could you say more about:"
 
 
 def converse(
@@ -34,164 +49,175 @@ def converse(
     roles: Roles | None,
     turns: int,
     conversation: str,
+    deadline: float | None = None,
     clock: Callable[[], float] = monotonic,
 ) -> ItemResult:
-    """The result of one item, in at most `turns` turns; more than one needs `roles`.
+    """What at most `turns` turns about `item` find; without `roles`, one turn.
 
-    A chatbot without an answer, and a judge without a grade, end the conversation: what was graded before stands.
+    A chatbot or a judge that fails at the first turn makes the item FAILED or UNGRADED; later, the conversation ends
+    with the scores that it has. `deadline` is on `clock`: no turn begins after it.
 
     Raises:
-        BudgetSpent, Retriable, Fatal: as the chatbot, the judge and the roles do; the item has no result then.
+        BudgetSpent, Retriable, Fatal: as the target, the grader, the contexts and the roles do; nothing of the item is
+            kept.
     """
     began = clock()
-    documents = contexts.find(item.question, item.reference)
-    talk = _Talk(item=item, documents=documents, target=target, grader=grader, conversation=conversation, clock=clock)
+    talk = _Conversation(item, target, grader, contexts, roles, conversation, deadline, clock)
     question: str | None = item.question
-    while question is not None and talk.ask(question):
-        talk.compose(roles)
-        if not talk.grade() or roles is None or len(talk.turns) == turns or talk.scores[-1] == HIGHEST:
-            break
-        question = talk.next_question(roles)
-    if roles is not None:
-        talk.finish(roles)
+    while question is not None and talk.turn(question):
+        over = len(talk.turns) >= turns or (deadline is not None and clock() >= deadline)
+        question = None if roles is None or over else talk.next_question(roles)
+    talk.finish()
     return talk.result(turns, clock() - began)
 
 
-@dataclass(slots=True, kw_only=True)
-class _Talk:
-    """A conversation that is going on."""
+@dataclass(slots=True)
+class _Conversation:
+    """A conversation under way."""
 
     item: GoldenItem
-    documents: Sequence[str]
     target: Target
     grader: Grader
-    conversation: str
+    contexts: Contexts
+    roles: Roles | None
+    mark: str
+    deadline: float | None
     clock: Callable[[], float]
     turns: list[Turn] = field(default_factory=list)
-    exchanges: list[Exchange] = field(default_factory=list)
-    leaks: tuple[str, ...] = ()  # of the question that comes next
+    history: list[Exchange] = field(default_factory=list)
+    documents: list[str] = field(default_factory=list)  # that the chatbot showed
+    found: Sequence[str] | None = None  # the contexts; they are looked for once
     spend: Spend = field(default_factory=Spend)
     version: str | None = None
+    kept_out: list[str] = field(default_factory=list)  # of the question to come
 
-    @property
-    def scores(self) -> list[float]:
-        """σ: the scores of the turns that have one."""
-        found = [turn.grade.score for turn in self.turns if turn.grade is not None]
-        return [score for score in found if score is not None]
-
-    @property
-    def allowed(self) -> list[str]:
-        """What may be said without telling anything of the reference."""
-        shown = dict.fromkeys(document for turn in self.turns for document in turn.documents)
-        return [self.item.question, *(exchange.answer for exchange in self.exchanges), *shown]
-
-    def ask(self, question: str) -> bool:
-        """T1; whether the chatbot has answered."""
-        began = self.clock()
-        answer, failure = ChatbotAnswer(text=""), None
+    def turn(self, question: str) -> bool:
+        """T1 to T3 for one question. Whether there is a reason to ask on: a grade below the highest."""
+        leaks, self.kept_out = tuple(self.kept_out), []
         try:
-            answer = self.target.ask(question, history=self.exchanges, conversation=self.conversation)
+            said, seconds = self._ask(question)
         except ChatbotFailed as error:
-            failure = f"{error.reason}: {error}"
-        text = answer.text[:LONGEST_ANSWER]
+            self.turns.append(Turn(question=question, answer="", failure=f"{error.reason}: {error}", leaks=leaks))
+            return False
+        self.history.append(Exchange(question=question, answer=said.text))
+        self.documents += said.documents
+        self.version = said.version or self.version
+        turn = Turn(
+            question=question, answer=said.text, documents=said.documents, latency_ms=1000 * seconds, leaks=leaks
+        )
+        composed, composed_leaks = self._composed()
+        grade = self._grade(composed)
         self.turns.append(
-            Turn(
-                question=question,
-                answer=text,
-                documents=answer.documents,
-                failure=failure,
-                latency_ms=round((self.clock() - began) * 1000, 1),
-                leaks=self.leaks,
+            replace(
+                turn,
+                composed=composed if composed != said.text else None,
+                grade=grade,
+                leaks=(*leaks, *composed_leaks),
             )
         )
-        self.leaks = ()
-        if failure is not None:
-            return False
-        self.version = answer.version or self.version
-        self.exchanges.append(Exchange(question=question, answer=text))
-        return True
-
-    def compose(self, roles: Roles | None) -> None:
-        """T2; after the first turn, and where nothing usable is composed, the answer is the chatbot's last one."""
-        if roles is None or len(self.exchanges) == 1:
-            return
-        said = roles.compose(self.item.question, self.exchanges)
-        self.spend += said.spend
-        if said.text is None:
-            return
-        leaks = roles.guard.in_answer(said.text, reference=self.item.reference, allowed=self.allowed)
-        composed = None if leaks or said.text == self.turns[-1].answer else said.text[:LONGEST_ANSWER]
-        self._change(composed=composed, leaks=(*self.turns[-1].leaks, *leaks))
-
-    def grade(self) -> bool:
-        """T3 and T7; whether there is a score."""
-        self._change(grade=self._graded(self.turns[-1].composed or self.turns[-1].answer))
-        return self.turns[-1].grade is not None and self.turns[-1].grade.score is not None
+        return grade.score is not None and grade.score < HIGHEST
 
     def next_question(self, roles: Roles) -> str | None:
-        """T4 and T5: the next question, which tells nothing of the reference; None to stop.
+        """T4 and T5: the next question, which says nothing that only the reference does; None to stop."""
+        question = self._spent(roles.next_question(self.item.question, self.history, deadline=self.deadline))
+        asked = {exchange.question for exchange in self.history}
+        if question is None or question in asked:
+            return None
+        allowed = [self.item.question, *[e.answer for e in self.history], *self.documents]
+        if leaks := roles.guard.in_question(question, reference=self.item.reference, allowed=allowed):
+            self.kept_out += leaks
+            neutral = _neutral(self.item.question)
+            return None if neutral in asked else neutral
+        return question
 
-        A question that leaks is made once more; if that leaks too, a neutral one is asked instead, once.
-        """
-        kept_out: tuple[str, ...] = ()
-        for _ in range(2):
-            said = roles.next_question(self.item.question, self.exchanges)
-            self.spend += said.spend
-            if said.text is None:
-                return None
-            leaks = roles.guard.in_question(said.text, reference=self.item.reference, allowed=self.allowed)
-            if not leaks:
-                self.leaks = kept_out
-                return said.text
-            kept_out = (*kept_out, *leaks)
-        self.leaks = tuple(dict.fromkeys(kept_out))
-        neutral = NEUTRAL.format(question=self.item.question)
-        return None if any(turn.question == neutral for turn in self.turns) else neutral
-
-    def finish(self, roles: Roles) -> None:
-        """T6 and T7, on a composed answer that was graded below the highest score."""
-        composed = self.turns[-1].composed if self.turns else None
-        if composed is None or not self.scores or self.scores[-1] in {0, HIGHEST}:
+    def finish(self) -> None:
+        """T6 and T7, and the leaks of a question that was never asked."""
+        if not self.turns:
             return
-        said = roles.regrain(self.item.question, composed, self.item.reference)
-        self.spend += said.spend
-        if said.text is None or said.text == composed:
+        last = self.turns[-1] = replace(self.turns[-1], leaks=(*self.turns[-1].leaks, *self.kept_out))
+        score = None if last.grade is None else last.grade.score
+        if self.roles is None or last.composed is None or score is None or score in {UNSURE, HIGHEST}:
             return
-        leaks = roles.guard.in_answer(said.text, reference=self.item.reference, allowed=[*self.allowed, composed])
+        rewritten = self._spent(
+            self.roles.regrain(self.item.question, last.composed, self.item.reference, deadline=self.deadline)
+        )
+        if rewritten is None or rewritten == last.composed:
+            return
+        guard, reference, allowed = self.roles.guard, self.item.reference, [self.item.question, last.composed]
+        leaks = (
+            *guard.in_answer(rewritten, reference=reference, allowed=allowed),
+            *guard.choices(rewritten, composed=last.composed, reference=reference),
+        )
         if leaks:
-            self._change(leaks=(*self.turns[-1].leaks, *leaks))
+            self.turns[-1] = replace(last, leaks=(*last.leaks, *leaks))
             return
-        grade = self._graded(said.text)
-        if grade.score is not None:
-            self._change(composed=said.text, grade=grade)
+        grade = self._grade(rewritten)
+        if grade.scores:
+            self.turns[-1] = replace(last, composed=rewritten, grade=grade)
 
     def result(self, turns: int, seconds: float) -> ItemResult:
-        scores, first = self.scores, self.turns[0].grade
-        state = ItemState.UNSURE
-        if not scores:
-            state = ItemState.FAILED if self.turns[-1].failure is not None else ItemState.UNGRADED
-        elif any(scores):
-            state = ItemState.GRADED
+        grades = [turn.grade for turn in self.turns if turn.grade is not None]
+        scores = [grade.score for grade in grades if grade.score is not None]
+        first = scores[0] if scores else None
         return ItemResult(
             item=self.item,
-            state=state,
+            state=_state(self.turns, scores),
             turns=tuple(self.turns),
-            correctness=(first.score or None) if first is not None else None,
+            correctness=first or None,  # not sure: stays out of averages
             wscore=wscore(scores, turns),
             lscore=lscore(scores),
             mscore=mscore(scores),
-            spread=max((turn.grade.spread for turn in self.turns if turn.grade is not None), default=0),
+            spread=max((grade.spread for grade in grades), default=0),
             spend=self.spend,
             seconds=seconds,
             version=self.version,
         )
 
-    def _graded(self, answer: str) -> Grade:
+    def _ask(self, question: str) -> tuple[ChatbotAnswer, float]:
+        began = self.clock()
+        said = self.target.ask(question, history=tuple(self.history), conversation=self.mark)
+        seconds = self.clock() - began
+        documents = tuple(map(storable, said.documents))
+        return replace(said, text=storable(said.text)[:LONGEST_ANSWER], documents=documents), seconds
+
+    def _composed(self) -> tuple[str, tuple[str, ...]]:
+        """T2: the composed answer and what the guard kept out of it; the chatbot's last answer if there is none."""
+        last = self.history[-1].answer
+        if self.roles is None or len(self.history) == 1:
+            return last, ()
+        composed = self._spent(self.roles.compose(self.item.question, self.history, deadline=self.deadline))
+        if composed is None:
+            return last, ()
+        allowed = [self.item.question, *[exchange.answer for exchange in self.history]]
+        leaks = self.roles.guard.in_answer(composed, reference=self.item.reference, allowed=allowed)
+        return (last if leaks else composed), leaks
+
+    def _grade(self, answer: str) -> Grade:
+        """T3 and T7."""
+        if self.found is None:
+            self.found = tuple(self.contexts.find(self.item.question, self.item.reference))
         grade = self.grader.grade(
-            question=self.item.question, contexts=self.documents, reference=self.item.reference, answer=answer
+            question=self.item.question,
+            contexts=self.found,
+            reference=self.item.reference,
+            answer=answer,
+            deadline=self.deadline,
         )
         self.spend += grade.spend
         return grade
 
-    def _change(self, **changes: object) -> None:
-        self.turns[-1] = replace(self.turns[-1], **changes)  # type: ignore[arg-type]  # one of its fields
+    def _spent(self, said: Said) -> str | None:
+        self.spend += said.spend
+        return said.text
+
+
+def _state(turns: Sequence[Turn], scores: Sequence[float]) -> ItemState:
+    if any(score > UNSURE for score in scores):
+        return ItemState.GRADED
+    if scores:
+        return ItemState.UNSURE
+    return ItemState.FAILED if turns[0].failure is not None else ItemState.UNGRADED
+
+
+def _neutral(question: str) -> str:
+    return f"{_NEUTRAL.get(language_of(question), _NEUTRAL_ENGLISH)} {question}"

@@ -1,84 +1,154 @@
-"""The leak guard: what stands only in the reference reaches neither the chatbot nor the answer that is graded.
+"""The leak guard: keeps what only the reference says out of the questions and of the composed answers.
 
-A conversation tells how fast a person without the answer gets there. If a question, or the composed answer, holds what
-only the reference says, the score is the monitor's own. So texts are checked, whatever the prompts ask for:
+A text leaks if, beside what it may say (the allowed texts: the question, what the chatbot said and showed), it
 
-- *facts*: a number, date or name that the reference holds and no allowed text does;
-- *words*: stems of content words likewise; a question may hold one by chance, a rewritten answer none;
-- *alignment*: a sentence whose tokens lie close to those of the reference, and clearly closer than to those of any
-  allowed text, which finds paraphrases; only with a token encoder.
+- states a number, date or name that the reference holds and no allowed text does, in any form;
+- has content words that stand in the reference and in no allowed text: an answer one, a question WORDS of them or
+  SHARE of all such words, since people hit upon a word by chance;
+- has a sentence with a content word of its own whose support (`score/alignment.py`) by the reference is at least NEAR
+  and exceeds that by all allowed texts by MARGIN, which is how a paraphrase is found. Only with a token encoder.
 
-Allowed are the golden question, and what the chatbot has said and shown.
+The constants were chosen by the cases in `tests/unit/probe/conversation/leak_cases.py`.
+
+The time is n·log n in the length of the texts: words and facts are looked up, and of long texts only the passages that
+share most words with the candidate are aligned (`score/alignment_limit.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
+from re import compile as pattern
 from threading import Lock
 from typing import Final
 
 from monitor.assess.ports import TokenEncoder
 from monitor.assess.score.alignment import align
-from monitor.assess.score.facts import FactIndex, facts
+from monitor.assess.score.alignment_limit import within_reach
+from monitor.assess.score.facts import FactIndex, conflicts, facts, not_held
+from monitor.assess.score.facts.fact import FactKind
+from monitor.assess.score.facts.language import listed
+from monitor.assess.score.facts.negation import polarity
 from monitor.core.text.sentences import sentence_spans
 from monitor.core.text.stop_words import STOP_WORDS
-from monitor.core.text.words import STEM, stems
+from monitor.core.text.words import stems
 
-WORDS_OF_QUESTION: Final = 2  # stems from which on a question leaks: people hit upon one word of the answer by chance
-WORDS_OF_ANSWER: Final = 1
-NEAR: Final = 0.75  # similarity to the reference from which on a sentence may be a paraphrase of it
-NEARER: Final = 0.15  # by how much it must exceed the similarity to what is allowed
-MOST_TOLD: Final = 20  # of what leaked
-_COMMON: Final = frozenset(word[:STEM] for word in STOP_WORDS)
+WORDS: Final = 2
+SHARE: Final = 0.25
+NEAR: Final = -0.3
+MARGIN: Final = 0.15
+MOST_LEAKS: Final = 20  # that are named
+LONGEST_LEAK: Final = 100  # characters of a name or sentence
+
+# Words that ask for a kind of answer without being one, by which a person asks on.
+_ASKING: Final = listed(
+    """answer question information info detail details example examples explain describe mean means exact exactly
+    precise precisely specific specifically clarify confirm elaborate possible case cases kind sort type different
+    thing part point reason way step steps number amount date time day days hour hours minute minutes week weeks month
+    months year years price cost costs percent percentage name person place long far often
+    antwort frage genau beispiel erklären bedeutet tag tage stunde stunden minute minuten woche wochen monat monate jahr
+    jahre preis kosten prozent name person ort lange"""
+)
+_EVERYDAY: Final = frozenset(stem for word in STOP_WORDS | _ASKING for stem in stems(word))
+# Chinese characters that carry grammar; a pair with one of them tells nothing.
+_GRAMMAR: Final = frozenset("的是在了不和有就都也这那我你他她它们吗呢吧什么怎多少几请问可以能会要为何哪")
+_HIRAGANA: Final = pattern("[\u3040-\u309f]")
 
 
 class LeakGuard:
-    """Checks texts against the reference. Any number of threads may call."""
+    """Looks for leaks. Any number of threads may call; the encoder serves one at a time."""
 
     def __init__(self, encoder: TokenEncoder | None = None) -> None:
         self._encoder = encoder
-        self._lock = Lock()  # an encoder serves one thread at a time
+        self._lock = Lock()
 
     def in_question(self, text: str, *, reference: str, allowed: Sequence[str]) -> tuple[str, ...]:
-        """What of the reference alone a question holds; empty if it may be asked."""
-        return self._leaks(text, reference, allowed, WORDS_OF_QUESTION)
+        """What a question says that only the reference does: facts, stems of words, or whole sentences.
+
+        At most MOST_LEAKS, without repetition; empty if it may be asked.
+        """
+        words = _words(text, reference, allowed, least=WORDS)
+        return self._leaks(text, words, reference, allowed)
 
     def in_answer(self, text: str, *, reference: str, allowed: Sequence[str]) -> tuple[str, ...]:
-        """What of the reference alone a composed or rewritten answer holds; empty if it may be graded."""
-        return self._leaks(text, reference, allowed, WORDS_OF_ANSWER)
+        """As `in_question`, for a composed or rewritten answer; empty if it may be graded."""
+        words = _words(text, reference, allowed, least=1)
+        return self._leaks(text, words, reference, allowed)
 
-    def _leaks(self, text: str, reference: str, allowed: Sequence[str], most_words: int) -> tuple[str, ...]:
-        found = [*_facts(text, reference, allowed)]
-        words = _words(text, reference, allowed)
-        if len(words) >= most_words or found:
-            found += words
-        if not found:
-            found = self._paraphrases(text, reference, allowed)
-        return tuple(dict.fromkeys(found))[:MOST_TOLD]
+    def choices(self, rewritten: str, *, composed: str, reference: str) -> tuple[str, ...]:
+        """What shows that `rewritten` chooses among the claims of `composed` by the reference.
 
-    def _paraphrases(self, text: str, reference: str, allowed: Sequence[str]) -> list[str]:
-        if self._encoder is None:
-            return []
-        others = [other for other in allowed if other.strip()]
+        A figure, date or name that speaks against the reference and is gone, while one of its kind that the reference
+        holds is kept; or "not", if only one of the two texts denies something.
+        """
+        ours, right = FactIndex.of([rewritten]), FactIndex.of([reference])
+        kept = {fact.kind for fact in facts(rewritten) if right.holds(fact)}
+        gone = [
+            fact.text
+            for fact in not_held(facts(composed), ours)
+            if not right.holds(fact)
+            and (conflicts(fact, rewritten) if fact.kind is FactKind.NUMBER else fact.kind in kept)
+        ]
+        turned = _denies(rewritten) != _denies(composed)
+        return tuple(text[:LONGEST_LEAK] for text in dict.fromkeys([*gone, *["not"] * turned]))[:MOST_LEAKS]
+
+    def _leaks(self, text: str, words: Sequence[str], reference: str, allowed: Sequence[str]) -> tuple[str, ...]:
+        found = [*_facts(text, reference, allowed), *words]
+        if not found and self._encoder is not None and text not in allowed:
+            found = self._paraphrases(self._encoder, text, reference, allowed)
+        return tuple(leak[:LONGEST_LEAK] for leak in dict.fromkeys(found))[:MOST_LEAKS]
+
+    def _paraphrases(self, encoder: TokenEncoder, text: str, reference: str, allowed: Sequence[str]) -> list[str]:
         with self._lock:
-            tokens, secret, *known = self._encoder.encode([text, reference, *others])
+            own, theirs, *known = encoder.encode([text, reference, *allowed])
         spans = sentence_spans(text)
-        to_secret = align(tokens, spans, [secret], [sentence_spans(reference)])
-        to_known = align(tokens, spans, known, [sentence_spans(other) for other in others])
+        passages = [sentence_spans(other) for other in (reference, *allowed)]
+        secret, _ = within_reach(text, len(own), [reference], [theirs], passages[:1])
+        free, _ = within_reach(text, len(own), allowed, known, passages[1:])
+        to_secret = align(own, spans, secret, passages[:1])
+        to_free = align(own, spans, free, passages[1:])
+        usual = _allowed_pieces(allowed)
         return [
             text[start:end]
-            for (start, end), near, usual in zip(spans, to_secret, to_known, strict=True)
-            if near is not None and near.score >= NEAR and near.score - (0.0 if usual is None else usual.score) > NEARER
+            for (start, end), near, far in zip(spans, to_secret, to_free, strict=True)
+            if near is not None
+            and near.support >= max(NEAR, MARGIN + (-1.0 if far is None else far.support))
+            and not _pieces(text[start:end]) <= usual
         ]
 
 
 def _facts(text: str, reference: str, allowed: Sequence[str]) -> list[str]:
-    secret, known = FactIndex.of([reference]), FactIndex.of(allowed)
-    return [fact.text for fact in facts(text) if secret.holds(fact) and not known.holds(fact)]
+    secret = FactIndex.of([reference])
+    return [fact.text for fact in not_held(facts(text), FactIndex.of(allowed)) if secret.holds(fact)]
 
 
-def _words(text: str, reference: str, allowed: Sequence[str]) -> list[str]:
-    """Stems of content words that the text shares with the reference, and with nothing that is allowed."""
-    secret = {*stems(reference)} - _COMMON
-    secret.difference_update(*map(stems, allowed))
-    return [stem for stem in dict.fromkeys(stems(text)) if stem in secret]
+def _words(text: str, reference: str, allowed: Sequence[str], *, least: int) -> list[str]:
+    """The stems of content words that only the reference has, if they are `least`, or SHARE of what there is."""
+    secret = _pieces(reference) - _allowed_pieces(allowed)
+    told = secret & _pieces(text)
+    return sorted(told) if told and len(told) >= min(least, SHARE * len(secret)) else []
+
+
+def _allowed_pieces(allowed: Sequence[str]) -> frozenset[str]:
+    return frozenset[str]().union(*map(_pieces, allowed))
+
+
+def _pieces(text: str) -> frozenset[str]:
+    """The stems of content words; of scripts without spaces, and of Korean, pairs of characters that carry meaning."""
+    found: set[str] = set()
+    for stem in stems(text):
+        if stem in _EVERYDAY or stem.isdigit():
+            continue
+        if _korean(stem):
+            found.update(left + right for left, right in pairwise(stem))
+        elif len(stem) > 1 and _GRAMMAR.isdisjoint(stem) and not _HIRAGANA.search(stem):
+            found.add(stem)
+    return frozenset(found)
+
+
+def _korean(stem: str) -> bool:
+    return "\uac00" <= stem[0] <= "\ud7a3"
+
+
+def _denies(text: str) -> bool:
+    return any(polarity(text[start:end]) % 2 for start, end in sentence_spans(text))
