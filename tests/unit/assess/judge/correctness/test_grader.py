@@ -53,7 +53,11 @@ def test_the_two_prompts_differ_in_the_order_of_the_scores_only():
     assert [line for line in up if line.startswith(LEVELS)] == listed[::-1]
     assert [line[:2] for line in listed] == list(LEVELS)
     assert [line for line in down if line not in listed] == [line for line in up if line not in listed]
-    assert DOWN.hash != UP.hash
+
+
+def test_the_schemas_list_the_scores_in_the_order_of_the_prompt():
+    listed = [prompt.schema["properties"]["score"]["enum"] for prompt in (DOWN, UP)]
+    assert listed == [[5, 4, 3, 2, 1, 0], [0, 1, 2, 3, 4, 5]]
 
 
 @pytest.mark.parametrize("prompt", [DOWN, UP], ids=lambda prompt: prompt.name)
