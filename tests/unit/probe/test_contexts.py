@@ -117,14 +117,22 @@ def test_twice_the_documents_take_the_look_ups_of_a_word_no_more_often():
     assert all(len(collection._postings["7"][0]) == 1 for collection in (some, twice))
 
 
-def test_the_passage_behind_an_answer_of_the_support_bot_is_found():
+def test_the_passages_behind_answers_of_the_support_bot_are_found():
     folder = files("monitor.simulate") / "knowledge"
-    texts = [json.loads(line)["text"] for line in (folder / "passages.jsonl").read_text("utf-8").splitlines()]
-    by_both = ByQuestionAndReference(Collection(texts, HashEmbedder()))
-    found = by_both.find(
-        "Can I make a Plank volume smaller?", "No, a volume can only grow; copy the files to a new one."
+    passages, questions = (
+        [json.loads(line) for line in (folder / name).read_text("utf-8").splitlines()]
+        for name in ("passages.jsonl", "questions.jsonl")
     )
-    assert any(text.startswith("A Plank volume can grow while it is attached") for text in found)
+    texts = {passage["id"]: passage["text"] for passage in passages}
+    collection = Collection(list(texts.values()), HashEmbedder())
+
+    def share_found(contexts):
+        found = [set(contexts.find(asked["question"], asked["grounded"][0])) for asked in questions]
+        sought = [{texts[id_] for id_ in asked["passages"]} for asked in questions]
+        return sum(len(f & s) for f, s in zip(found, sought, strict=True)) / sum(map(len, sought))
+
+    assert share_found(ByQuestionAndReference(collection)) > 0.99
+    assert share_found(ByQuestion(collection)) < 0.9
 
 
 def test_no_contexts_are_none():
