@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.embed.minilm import MiniLMEmbedder
 from monitor.probe.conversation.leak import LONGEST_LEAK, MOST_LEAKS, LeakGuard
+from tests.rig.assess.timing import seconds
 from tests.unit.probe.conversation.leak_cases import CASES, UNSEEN, Case
 
 MISSED_WITHOUT_ENCODER = {
@@ -50,9 +51,9 @@ def rates(guard: LeakGuard, cases: tuple[Case, ...]) -> tuple[int, int, int, int
 
 
 def test_rates_in_the_documentation(encoder):
-    assert rates(LeakGuard(), CASES) == (0, 0, 0, 0)
-    assert rates(LeakGuard(encoder), CASES) == (0, 0, 0, 0)
-    assert rates(LeakGuard(), UNSEEN) == (0, 0, 0, 0)
+    assert rates(LeakGuard(), CASES) == (22, 26, 0, 30)
+    assert rates(LeakGuard(encoder), CASES) == (24, 26, 0, 30)
+    assert rates(LeakGuard(), UNSEEN) == (12, 18, 0, 16)
     assert rates(LeakGuard(encoder), UNSEEN) == (18, 18, 1, 16)
 
 
@@ -63,6 +64,15 @@ def test_one_word_leaks_in_an_answer_but_not_in_a_question():
     }
     assert LeakGuard().in_question("Do I need the invoice?", **given) == ()
     assert LeakGuard().in_answer("Enclose it.", **given) == ("enclo",)
+
+
+def test_twice_the_text_takes_no_more_than_some_twice_the_time():
+    def checked(size):
+        text, reference, shown = (" ".join(f"{word}{n}." for n in range(size)) for word in ("told", "kept", "seen"))
+        return lambda: LeakGuard(HashEmbedder()).in_answer(text, reference=reference, allowed=["Which?", shown])
+
+    once, twice = (min(seconds(checked(size)) for _ in range(2)) for size in (4_000, 8_000))
+    assert twice < 3.2 * once
 
 
 def test_inflections_of_allowed_words_are_allowed():
