@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 BM25_WEIGHT: Final = 0.1
 K1, B = 1.5, 0.75  # the usual saturation and length of BM25
 MOST_ASKED: Final = 512  # tokens of a question that are looked for, those that say most; people write fewer
-_COMMON: Final = frozenset(word[:STEM] for word in STOP_WORDS)
+COMMON: Final = frozenset(word[:STEM] for word in STOP_WORDS)
 
 
 class Asked(NamedTuple):
@@ -89,15 +89,15 @@ def max_sim(question: Tokens, chunks: Sequence[Cut], documents: Sequence[Tokens]
 
 def bm25(question: str, chunks: Sequence[Cut]) -> Floats:
     """The BM25 of each chunk, as a share of the highest possible; 0 if the question has no word that says something."""
-    words = frozenset(stems(question)) - _COMMON
+    words = frozenset(stems(question)) - COMMON
     if not words or not chunks:
         return np.zeros(len(chunks))
     held = [{word: count for word, count in chunk.words.items() if word in words} for chunk in chunks]
     lengths = [chunk.words.total() for chunk in chunks]
     usual = max(fsum(lengths) / len(chunks), 1.0)
     in_chunks = Counter(chain.from_iterable(held))
-    idf = {word: _idf(count, len(chunks)) for word, count in in_chunks.items()}
-    highest = (K1 + 1) * (fsum(idf.values()) + (len(words) - len(idf)) * _idf(0, len(chunks)))
+    idf = {word: idf_of(count, len(chunks)) for word, count in in_chunks.items()}
+    highest = (K1 + 1) * (fsum(idf.values()) + (len(words) - len(idf)) * idf_of(0, len(chunks)))
     return np.array(
         [
             fsum(
@@ -110,5 +110,6 @@ def bm25(question: str, chunks: Sequence[Cut]) -> Floats:
     )
 
 
-def _idf(count: int, chunks: int) -> float:
+def idf_of(count: int, chunks: int) -> float:
+    """The inverse document frequency of a word that `count` of so many chunks hold; above 0."""
     return log(1 + (chunks - count + 0.5) / (count + 0.5))

@@ -1,0 +1,232 @@
+"""Reads a file of probes: YAML, then the form, then probes; every error names the file, the line and the column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import time, timedelta
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError, model_validator
+
+from monitor.alert.rules.marked_yaml import InvalidYaml, parse_yaml, written
+from monitor.alert.rules.parameters import duration
+from monitor.core.errors import WrongSettings
+from monitor.probe.target import Target
+from monitor.probe.targets.command import CommandTarget
+from monitor.probe.targets.function import FunctionTarget, load_function
+from monitor.probe.targets.http import HttpSpec, HttpTarget, chat_spec
+from monitor.probe.targets.json_path import JsonPath, parse_json_path
+from monitor.probe.targets.secrets import with_secrets
+from monitor.probe.targets.template import asks
+
+_LEAST_APART = timedelta(minutes=1)
+
+
+def _path(value: object) -> JsonPath:
+    if not isinstance(value, str):
+        raise ValueError("must be a JSONPath such as $.answer")  # noqa: TRY004  pydantic expects this one
+    return parse_json_path(value)
+
+
+def _time_of_day(value: object) -> time:
+    try:
+        return time.fromisoformat(value) if isinstance(value, str) else _no_time()
+    except ValueError:
+        return _no_time()
+
+
+def _no_time() -> time:
+    raise ValueError('must be a time of day in UTC, in quotes, such as "06:30"')
+
+
+_Path = Annotated[JsonPath, PlainValidator(_path)]
+_Duration = Annotated[timedelta, PlainValidator(duration)]
+_PerSecond = Annotated[float, BeforeValidator(lambda n: float(n) if type(n) is int else n), Field(gt=0)]
+_Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\s/][^/\x00-\x1f]*$")]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class HttpForm(_Form):
+    """An HTTP API; see `targets/template.py` for placeholders."""
+
+    url: str
+    method: Annotated[str, Field(pattern=r"^[A-Z]{3,10}$")] = "POST"
+    headers: dict[str, str] = Field(default_factory=dict)
+    body: Any = None
+    answer: _Path
+    documents: _Path | None = None
+    version: _Path | None = None
+
+    @model_validator(mode="after")
+    def _asked(self) -> Self:
+        if not asks(self.body):
+            raise ValueError('body holds neither "{question}" nor "{messages}", so nothing would be asked')
+        return self
+
+    def target(self, *, timeout: float, per_second: float | None) -> Target:
+        spec = HttpSpec(**{name: getattr(self, name) for name in type(self).model_fields})
+        return HttpTarget(spec, timeout=timeout, per_second=per_second)
+
+
+class ChatForm(_Form):
+    """An OpenAI-compatible chat completions API."""
+
+    base_url: str
+    model: str
+    api_key: str | None = None
+    system: str | None = None
+    extra: dict[str, Any] = Field(default_factory=dict)
+
+    def target(self, *, timeout: float, per_second: float | None) -> Target:
+        key = None if self.api_key is None else with_secrets(self.api_key, of="api_key")
+        spec = chat_spec(base_url=self.base_url, model=self.model, api_key=key, system=self.system, extra=self.extra)
+        return HttpTarget(spec, timeout=timeout, per_second=per_second)
+
+
+class TargetForm(_Form):
+    """One of four kinds of targets."""
+
+    http: HttpForm | None = None
+    chat: ChatForm | None = None
+    python: str | None = None
+    command: Annotated[list[str], Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if sum(getattr(self, name) is not None for name in type(self).model_fields) != 1:
+            raise ValueError("name one of http, chat, python and command")
+        return self
+
+    def target(self, *, timeout: float, per_second: float | None) -> Target:
+        """The target, opened.
+
+        Raises:
+            WrongSettings: a secret cannot be read, or there is no such function.
+        """
+        if self.python is not None:
+            function = load_function(self.python)
+            return FunctionTarget(function, name=self.python, timeout=timeout, per_second=per_second)
+        if self.command is not None:
+            return CommandTarget(self.command, timeout=timeout, per_second=per_second)
+        form = self.http or self.chat
+        assert form is not None  # noqa: S101  the validator has seen to it
+        return form.target(timeout=timeout, per_second=per_second)
+
+
+class ProbeForm(_Form):
+    """The fields of `Probe`."""
+
+    name: _Name
+    app: _Name
+    environment: _Name = "production"
+    golden: _Name
+    target: TargetForm
+    retriever: TargetForm | None = None
+    every: _Duration | None = None
+    at: Annotated[time, PlainValidator(_time_of_day)] | None = None
+    turns: Annotated[int, Field(ge=1, le=20)] = 1
+    repeats: Annotated[int, Field(ge=1, le=9)] = 1
+    concurrency: Annotated[int, Field(ge=1, le=256)] = 4
+    per_second: (
+        Annotated[float, Field(gt=0), BeforeValidator(lambda n: float(n) if isinstance(n, int) else n)] | None
+    ) = None
+    timeout: _Duration = timedelta(seconds=60)
+    version: str = ""
+
+    @model_validator(mode="after")
+    def _scheduled(self) -> Self:
+        if self.every is not None and self.at is not None:
+            raise ValueError("give every or at, not both")
+        if self.every is not None and self.every < _LEAST_APART:
+            raise ValueError("every must be 1m or longer")
+        if not timedelta() < self.timeout <= timedelta(hours=1):
+            raise ValueError("timeout must be between 1s and 1h")
+        return self
+
+
+class ProbesForm(_Form):
+    """The whole file."""
+
+    probes: Annotated[list[ProbeForm], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _named_once(self) -> Self:
+        names = [probe.name for probe in self.probes]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"two probes are called {twice!r}")
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A probe: which chatbot to ask which golden set, how and when.
+
+    `retriever` is asked with question and reference for the documents to judge with. `every` and `at` (a time of day
+    in UTC) say when it runs by itself; with neither it runs when somebody starts it. `timeout` is that of an answer.
+    """
+
+    name: str
+    app: str
+    environment: str
+    golden: str
+    target: TargetForm
+    retriever: TargetForm | None
+    every: timedelta | None
+    at: time | None
+    turns: int
+    repeats: int
+    concurrency: int
+    per_second: float | None
+    timeout: timedelta
+    version: str
+
+    def open_target(self) -> Target:
+        """Opens the chatbot. Raises `WrongSettings` if a secret or a function is missing."""
+        return self.target.target(timeout=self.timeout.total_seconds(), per_second=self.per_second)
+
+    def open_retriever(self) -> Target | None:
+        """Opens the retriever, if the probe names one; like `open_target`."""
+        if self.retriever is None:
+            return None
+        return self.retriever.target(timeout=self.timeout.total_seconds(), per_second=self.per_second)
+
+
+def load_probes(path: Path) -> Mapping[str, Probe]:
+    """The probes of a file, by name.
+
+    Raises:
+        WrongSettings: the file cannot be read or is wrong; the message has one line for each error.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise WrongSettings(f"{path}: cannot read the probes: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise WrongSettings(f"{path}: cannot read the probes: {error}") from None
+    return parse_probes(text, name=str(path))
+
+
+def parse_probes(text: str, *, name: str) -> Mapping[str, Probe]:
+    """Like `load_probes`, but from text; messages call the file `name`."""
+    try:
+        document = parse_yaml(text)
+    except InvalidYaml as error:
+        raise WrongSettings(f"{name}:{error.mark.line}:{error.mark.column}: {error.problem}") from None
+    try:
+        form = ProbesForm.model_validate(document.value)
+    except ValidationError as error:
+        lines = []
+        for problem in error.errors(include_url=False, include_input=False):
+            path = tuple(part for part in problem["loc"] if not str(part).startswith("function-"))
+            unknown = problem["type"] == "extra_forbidden"
+            mark = document.mark(path, of_key=unknown)
+            said = "unknown key" if unknown else problem["msg"].removeprefix("Value error, ")
+            lines.append(f"{name}:{mark.line}:{mark.column}: {written(path)}: {said}")
+        raise WrongSettings("\n".join(lines)) from None
+    fields = Probe.__slots__
+    return {one.name: Probe(**{field: getattr(one, field) for field in fields}) for one in form.probes}

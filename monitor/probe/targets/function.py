@@ -1,0 +1,94 @@
+"""A chatbot that is a Python function: `module:function(question, history, conversation)`.
+
+It returns the answer as a text, or as a dictionary with `answer`, and maybe `documents` and `version`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import TimeoutError as Late
+from typing import Any
+
+from typing_extensions import override
+
+from monitor.core.assessment_json import storable
+from monitor.core.errors import WrongSettings
+from monitor.core.pool import Pool
+from monitor.probe.target import ChatbotAnswer, ChatbotFailed, Exchange, Target
+from monitor.probe.targets.pace import Pace
+
+_THREADS = 256
+
+
+class FunctionTarget(Target):
+    """Calls the function on a thread of its own, so that one that hangs is given up when its time is over."""
+
+    def __init__(self, function: Callable[..., object], *, name: str, timeout: float, per_second: float | None) -> None:
+        self._function = function
+        self._name = name
+        self._timeout = timeout
+        self._pace = Pace(per_second)
+        self._pool = Pool(_THREADS, "chatbot")
+
+    @property
+    @override
+    def place(self) -> str:
+        return f"python {self._name}"
+
+    @override
+    def close(self) -> None:
+        self._pace.close()
+        self._pool.close()
+
+    @override
+    def ask(self, question: str, *, history: Sequence[Exchange], conversation: str) -> ChatbotAnswer:
+        self._pace.enter()
+        before = [
+            {"role": role, "content": text}
+            for exchange in history
+            for role, text in (("user", exchange.question), ("assistant", exchange.answer))
+        ]
+        future = self._pool.submit(lambda: self._function(question, before, conversation))
+        try:
+            said = future.result(self._timeout)
+        except Late:
+            raise ChatbotFailed("timeout", f"{self._name} gave no answer in {self._timeout:g} s") from None
+        except Exception as error:  # noqa: BLE001  the function is the team's own
+            raise ChatbotFailed("refused", f"{self._name} raised {type(error).__name__}") from None
+        return read_answer(said, of=self._name)
+
+
+def load_function(name: str) -> Callable[..., object]:
+    """The function `module:function`.
+
+    Raises:
+        WrongSettings: there is none.
+    """
+    module, _, function = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise WrongSettings(f"python: cannot load {name!r}: {error}; write module:function") from None
+    if not callable(found):
+        raise WrongSettings(f"python: {name!r} is not a function")
+    return found  # type: ignore[no-any-return]
+
+
+def read_answer(said: object, *, of: str) -> ChatbotAnswer:
+    """The answer in what a function or a command returned.
+
+    Raises:
+        ChatbotFailed: it is neither a text nor a dictionary with `answer`.
+    """
+    if isinstance(said, str):
+        return ChatbotAnswer(text=storable(said))
+    fields: Mapping[str, Any] = said if isinstance(said, Mapping) else {}
+    answer, documents, version = fields.get("answer"), fields.get("documents", ()), fields.get("version")
+    if not isinstance(answer, str) or not isinstance(documents, list | tuple):
+        raise ChatbotFailed("malformed", f'{of} returned neither a text nor {{"answer": …, "documents": […]}}')
+    return ChatbotAnswer(
+        text=storable(answer),
+        documents=tuple(storable(str(document)) for document in documents),
+        version=None if version is None else storable(str(version)),
+    )

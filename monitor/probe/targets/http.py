@@ -1,0 +1,181 @@
+"""A chatbot behind an HTTP API that takes and gives JSON; chat completions are one of its forms."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from threading import Event
+from time import monotonic
+from typing import Any, Final
+
+import httpx2
+from typing_extensions import override
+
+from monitor.core.assessment_json import storable
+from monitor.core.errors import Fatal, WrongSettings
+from monitor.core.model import Json
+from monitor.core.retry import delay_before, retry_after
+from monitor.core.text.plain import plain
+from monitor.probe.target import ChatbotAnswer, ChatbotFailed, Exchange, Target
+from monitor.probe.targets.json_path import JsonPath, parse_json_path
+from monitor.probe.targets.pace import Pace
+from monitor.probe.targets.secrets import with_secrets
+from monitor.probe.targets.template import MESSAGES, fill
+
+LARGEST: Final = 4 * 2**20  # bytes of an answer
+MOST_DOCUMENTS: Final = 100
+MARK_HEADER: Final = "X-Monitor-Probe"
+_CHOSEN = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED}
+_BUSY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
+_QUOTED = 200  # characters of an answer that an error repeats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpSpec:
+    """A request and where its answer stands; `body` is a template (`template.py`), None for a request without one."""
+
+    url: str
+    method: str = "POST"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Json
+    answer: JsonPath
+    documents: JsonPath | None = None
+    version: JsonPath | None = None
+
+
+def chat_spec(
+    *, base_url: str, model: str, api_key: str | None, system: str | None, extra: Mapping[str, Json]
+) -> HttpSpec:
+    """Chat completions as OpenAI has them, with the mark of the conversation as `user`."""
+    messages: list[Json] = [MESSAGES] if system is None else [{"role": "system", "content": system}, MESSAGES]
+    return HttpSpec(
+        url=f"{base_url.rstrip('/')}/chat/completions",
+        headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
+        body={"model": model, "messages": messages, "user": "{conversation}", **extra},
+        answer=parse_json_path("$.choices[0].message.content"),
+        version=parse_json_path("$.model"),
+    )
+
+
+class HttpTarget(Target):
+    """Asks over HTTP. A busy chatbot is asked again when it says, as long as the time limit allows.
+
+    Redirects are not followed: the question and the key are meant for this server only.
+
+    Raises:
+        WrongSettings: the address is no http or https URL, or a secret cannot be read or sent.
+    """
+
+    def __init__(self, spec: HttpSpec, *, timeout: float, per_second: float | None) -> None:
+        """`timeout` is that of an answer, in seconds, with all attempts."""
+        self._spec = spec
+        self._timeout = timeout
+        self._pace = Pace(per_second)
+        self._closed = Event()
+        self._headers = {name: with_secrets(text, of=f"header {name}") for name, text in spec.headers.items()}
+        if not all(value.isascii() and value.isprintable() for value in self._headers.values()):
+            raise WrongSettings("headers: a value has characters that are not allowed in a header")
+        try:
+            url = httpx2.URL(spec.url)
+        except (httpx2.InvalidURL, ValueError):
+            url = httpx2.URL("")
+        if url.scheme not in {"http", "https"} or not url.host:
+            raise WrongSettings("url: must be an http or https URL")
+        self._place = f"http {url.scheme}://{url.netloc.decode('ascii')}{url.path}"  # without user and query
+        logging.getLogger("httpx2").setLevel(logging.WARNING)  # it logs every request with its URL
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=64)
+        self._client = httpx2.Client(timeout=timeout, follow_redirects=False, limits=limits)
+
+    @property
+    @override
+    def place(self) -> str:
+        return self._place
+
+    @override
+    def close(self) -> None:
+        self._closed.set()
+        self._pace.close()
+        self._client.close()
+
+    @override
+    def ask(self, question: str, *, history: Sequence[Exchange], conversation: str) -> ChatbotAnswer:
+        self._pace.enter()
+        until, attempt = monotonic() + self._timeout, 0
+        body = fill(self._spec.body, question=question, history=history, conversation=conversation)
+        while True:
+            status, content, wait = self._sent(body, conversation, until)
+            if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
+                return self._read(content)
+            error = self._refused(status, content)
+            busy = status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            delay = delay_before(attempt, wait, 1.0)
+            attempt += 1
+            if not busy or monotonic() + delay >= until or self._closed.wait(delay):
+                raise error
+
+    def _sent(self, body: Json, conversation: str, until: float) -> tuple[int, bytes, float | None]:
+        headers = {"Content-Type": "application/json", "Accept": "application/json", **self._headers}
+        sent = json.dumps(body).encode()
+        content = bytearray()
+        try:
+            with self._client.stream(
+                self._spec.method,
+                self._spec.url,
+                content=None if body is None else sent,
+                headers={**headers, MARK_HEADER: conversation},
+                timeout=max(until - monotonic(), 0.001),
+            ) as response:
+                for chunk in response.iter_bytes():
+                    content += chunk
+                    if len(content) > LARGEST:
+                        raise ChatbotFailed("too_long", f"{self.place} sent more than {LARGEST // 2**20} MiB")
+                    if monotonic() > until:
+                        raise self._late()
+        except httpx2.TimeoutException:
+            raise self._late() from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, RuntimeError) as error:
+            raise ChatbotFailed("out_of_reach", f"{self.place} is out of reach ({type(error).__name__})") from None
+        return response.status_code, bytes(content), retry_after(response.headers)
+
+    def _late(self) -> ChatbotFailed:
+        return ChatbotFailed("timeout", f"{self.place} gave no answer in {self._timeout:g} s")
+
+    def _refused(self, status: int, content: bytes) -> ChatbotFailed | Fatal:
+        words = f"{self.place}: HTTP {status} ({self._quoted(content)})"
+        if status in _CHOSEN:
+            return Fatal(f"{words}: check the target's url and headers in the probes file")
+        if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
+            return Fatal(f"{words}: redirects are not followed; set url to the address it redirects to")
+        return ChatbotFailed("refused", words)
+
+    def _read(self, content: bytes) -> ChatbotAnswer:
+        try:
+            value = json.loads(content)
+        except (ValueError, RecursionError):
+            raise ChatbotFailed("malformed", f"{self.place} sent no JSON: {self._quoted(content)}") from None
+        texts = _texts(self._spec.answer, value)
+        if not texts:
+            what = f"nothing at {self._spec.answer.text}"
+            raise ChatbotFailed("malformed", f"{self.place} sent {what}: {self._quoted(content)}")
+        documents = _texts(self._spec.documents, value)[:MOST_DOCUMENTS]
+        return ChatbotAnswer(
+            text="\n".join(texts),
+            documents=tuple(documents),
+            version=next(iter(_texts(self._spec.version, value)), None),
+        )
+
+    def _quoted(self, content: bytes) -> str:
+        """The beginning of an answer, without the secrets that it may repeat."""
+        text = content.decode("utf-8", "replace")
+        for value in self._headers.values():
+            for secret in (value, value.removeprefix("Bearer ")):
+                text = text.replace(secret, "[secret]") if len(secret) > 3 else text  # noqa: PLR2004  a word, no key
+        return plain(text[:_QUOTED])
+
+
+def _texts(path: JsonPath | None, value: Any) -> list[str]:
+    found = [] if path is None else path.find(value)
+    return [storable(one if isinstance(one, str) else json.dumps(one)) for one in found if one is not None]

@@ -1,0 +1,33 @@
+"""Secrets of targets: `${file:/run/secrets/key}` and `${env:NAME}`, read when the target is opened."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from monitor.core.errors import WrongSettings
+
+_SECRET = re.compile(r"\$\{(file|env):([^}]+)\}")
+
+
+def with_secrets(text: str, *, of: str) -> str:
+    """`text` with its secrets in place; `of` names it in messages.
+
+    Raises:
+        WrongSettings: a file cannot be read, or a variable is not set. The message holds no secret.
+    """
+
+    def read(match: re.Match[str]) -> str:
+        kind, name = match.groups()
+        if kind == "env":
+            if name not in os.environ:
+                raise WrongSettings(f"{of}: the environment has no {name}")
+            return os.environ[name]
+        try:
+            return Path(name).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise WrongSettings(f"{of}: cannot read {name}: {reason}") from None
+
+    return _SECRET.sub(read, text)
