@@ -126,9 +126,15 @@ class _Conversation:
         allowed = [self.item.question, *[e.answer for e in self.history], *self.documents]
         if leaks := roles.guard.in_question(question, reference=self.item.reference, allowed=allowed):
             self.kept_out += leaks
-            neutral = _neutral(self.item.question)
+            neutral = self._neutral()
             return None if neutral in asked else neutral
         return question
+
+    def _neutral(self) -> str:
+        """A question that only asks for more, in the language of the conversation."""
+        question = self.item.question
+        language = language_of(f"{question} {self.history[-1].answer}")
+        return f"{_NEUTRAL.get(language, _NEUTRAL_ENGLISH)} {question}"
 
     def finish(self) -> None:
         """T6 and T7, and the leaks of a question that was never asked."""
@@ -217,7 +223,3 @@ def _state(turns: Sequence[Turn], scores: Sequence[float]) -> ItemState:
     if scores:
         return ItemState.UNSURE
     return ItemState.FAILED if turns[0].failure is not None else ItemState.UNGRADED
-
-
-def _neutral(question: str) -> str:
-    return f"{_NEUTRAL.get(language_of(question), _NEUTRAL_ENGLISH)} {question}"

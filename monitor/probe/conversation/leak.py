@@ -26,6 +26,7 @@ from monitor.assess.ports import TokenEncoder
 from monitor.assess.score.alignment import align
 from monitor.assess.score.alignment_limit import within_reach
 from monitor.assess.score.facts import FactIndex, conflicts, facts, not_held
+from monitor.assess.score.facts.antonyms import stem as without_ending
 from monitor.assess.score.facts.fact import FactKind
 from monitor.assess.score.facts.language import listed
 from monitor.assess.score.facts.negation import polarity
@@ -49,7 +50,7 @@ _ASKING: Final = listed(
     antwort frage genau beispiel erklären bedeutet tag tage stunde stunden minute minuten woche wochen monat monate jahr
     jahre preis kosten prozent name person ort lange"""
 )
-_EVERYDAY: Final = frozenset(stem for word in STOP_WORDS | _ASKING for stem in stems(word))
+_EVERYDAY: Final = frozenset(without_ending(stem) for word in STOP_WORDS | _ASKING for stem in stems(word))
 # Chinese characters that carry grammar; a pair with one of them tells nothing.
 _GRAMMAR: Final = frozenset("的是在了不和有就都也这那我你他她它们吗呢吧什么怎多少几请问可以能会要为何哪")
 _HIRAGANA: Final = pattern("[\u3040-\u309f]")
@@ -136,7 +137,7 @@ def _allowed_pieces(allowed: Sequence[str]) -> frozenset[str]:
 def _pieces(text: str) -> frozenset[str]:
     """The stems of content words; of scripts without spaces, and of Korean, pairs of characters that carry meaning."""
     found: set[str] = set()
-    for stem in stems(text):
+    for stem in map(without_ending, stems(text)):
         if stem in _EVERYDAY or stem.isdigit():
             continue
         if _korean(stem):

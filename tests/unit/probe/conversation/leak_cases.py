@@ -104,3 +104,55 @@ CASES = (
     Case("own guess", SHOP, SHOP_IS, VAGUE, "Is it open at 9:00 for members?", False),
     Case("unsure", SMOKE, SMOKE_IS, VAGUE, "I do not know; please contact support.", False),
 )
+
+# Written after the constants were chosen: on them, the rates in docs/quality/conversations.md are measured.
+LOAN = "How much can I borrow from the library?"
+LOAN_IS = "Members borrow up to eight books for 28 days; DVDs are limited to two and cannot be renewed."
+ALARM = "What must I do when the fire alarm rings?"
+ALARM_IS = "Leave by the nearest staircase, never the lift, and gather at the fountain in front of building C."
+VISA = "Do I need a visa for the conference?"
+VISA_IS = "Citizens of Schengen states need none; all others apply at the consulate in Porto by 15 March 2026."
+DIET = "What should I eat before the blood test?"
+DIET_IS = "Nothing for twelve hours; plain water is fine, coffee is not."
+TRAVEL = "Wie beantrage ich die Erstattung einer Dienstreise?"
+TRAVEL_IS = "Laden Sie die Belege im Portal hoch; Frau Okonkwo aus der Buchhaltung zahlt binnen zehn Tagen aus."
+DEPENDS = ("That depends on your case.",)
+
+UNSEEN = (
+    Case("number", LOAN, LOAN_IS, DEPENDS, "Are eight of them fine?", True),
+    Case("unit", LOAN, LOAN_IS, DEPENDS, "May I keep them for four weeks?", True),
+    Case("word", LOAN, LOAN_IS, DEPENDS, "Are DVDs limited?", True),
+    Case("paraphrase", LOAN, LOAN_IS, DEPENDS, "Is it true that films are restricted and cannot be extended?", True),
+    Case("word", ALARM, ALARM_IS, DEPENDS, "Do I take the staircase and not the lift?", True),
+    Case("word", ALARM, ALARM_IS, DEPENDS, "Where is the fountain?", True),
+    Case("paraphrase", ALARM, ALARM_IS, DEPENDS, "Avoid the elevator and meet outside by the well.", True),
+    Case("name", VISA, VISA_IS, DEPENDS, "Is that different for Schengen?", True),
+    Case("date", VISA, VISA_IS, DEPENDS, "Must I apply by 15/03/2026?", True),
+    Case("name", VISA, VISA_IS, DEPENDS, "Do I have to go to Porto?", True),
+    Case("paraphrase", VISA, VISA_IS, DEPENDS, "Should people from elsewhere turn to the embassy by spring?", True),
+    Case("unit", DIET, DIET_IS, DEPENDS, "Must I fast for half a day?", True),
+    Case("number", DIET, DIET_IS, DEPENDS, "Is it 12 hours?", True),
+    Case("word", DIET, DIET_IS, DEPENDS, "Can I drink coffee?", True),
+    Case(
+        "paraphrase", DIET, DIET_IS, DEPENDS, "So an espresso is forbidden, and a drink from the tap is allowed?", True
+    ),
+    Case("name", TRAVEL, TRAVEL_IS, DEPENDS, "Ist Frau Okonkwo zuständig?", True),
+    Case("number", TRAVEL, TRAVEL_IS, DEPENDS, "Dauert das 10 Tage?", True),
+    Case("word", TRAVEL, TRAVEL_IS, DEPENDS, "Lade ich die Belege hoch?", True),
+    Case("free", LOAN, LOAN_IS, DEPENDS, "How many items is that at once?", False),
+    Case("free", LOAN, LOAN_IS, DEPENDS, "What does it depend on in the library?", False),
+    Case("free", LOAN, LOAN_IS, DEPENDS, "For how long may I keep what I borrow?", False),
+    Case("free", ALARM, ALARM_IS, DEPENDS, "What is the first thing to do?", False),
+    Case("free", ALARM, ALARM_IS, DEPENDS, "Where should I go when it rings?", False),
+    Case("free", ALARM, ALARM_IS, DEPENDS, "Is there a plan of the floor?", False),
+    Case("free", VISA, VISA_IS, DEPENDS, "I come from Canada: do I need one?", False),
+    Case("free", VISA, VISA_IS, DEPENDS, "What papers are needed for it?", False),
+    Case("free", VISA, VISA_IS, DEPENDS, "By when would I have to get it?", False),
+    Case("free", DIET, DIET_IS, DEPENDS, "Is breakfast all right?", False),
+    Case("free", DIET, DIET_IS, DEPENDS, "Are there foods to avoid before the test?", False),
+    Case("free", DIET, DIET_IS, DEPENDS, "How long before the test may I eat?", False),
+    Case("free", DIET, DIET_IS, ("No food for half a day.",), "Is it 12 hours exactly?", False),
+    Case("free", TRAVEL, TRAVEL_IS, DEPENDS, "Wo finde ich das Formular?", False),
+    Case("free", TRAVEL, TRAVEL_IS, DEPENDS, "Wer ist dafür zuständig?", False),
+    Case("free", TRAVEL, TRAVEL_IS, DEPENDS, "Wie lange dauert die Erstattung?", False),
+)
