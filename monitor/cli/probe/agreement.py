@@ -44,7 +44,7 @@ def agreement(
 ) -> None:
     """Measure how far the judge of correctness agrees with people's scores, with contexts found in three ways.
 
-    Contexts by question, by question and reference, and none: the last two against the first say what contexts bring.
+    By question, by question and reference, and none at all: the difference is what contexts bring.
     """
     from monitor.assess.judge.correctness.grader import CorrectnessGrader
     from monitor.probe.agreement.measure import measure

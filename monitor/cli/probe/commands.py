@@ -1,4 +1,4 @@
-"""The commands `monitor probe run`, `list`, `show` and `compare`."""
+"""The commands `monitor probe …`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from monitor.cli.opening import opened
+from monitor.cli.probe.agreement import agreement
 from monitor.cli.terminal import AsJson, actor, print_json, stopping
 from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
@@ -223,3 +224,6 @@ def _shared(application: Application, before: ProbeRun | None, after: ProbeRun) 
     sets = [golden.version(run.golden, run.golden_version) for run in (before, after)]
     first, second = ({(i.id, i.question, i.reference) for i in one.items} if one else set() for one in sets)
     return frozenset(item for item, _, _ in first & second)
+
+
+probe_app.command("agreement")(agreement)

@@ -7,10 +7,9 @@ import re
 from datetime import timedelta
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from monitor.cli.probe.agreement import agreement
+from monitor.cli.app import app as command_line
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Document
 from tests.factories.answers import NOON, a_batch, an_assessment
@@ -49,11 +48,11 @@ def run(database, server, monkeypatch):
         "LLM__MODEL": CHAT_MODEL,
     }.items():
         monkeypatch.setenv(f"MONITOR_{name}", value)
-    application = typer.Typer()
-    application.command()(agreement)
 
     def ran(*arguments, **given):
-        return CliRunner().invoke(application, list(map(str, arguments)), env={"COLUMNS": "200"}, **given)
+        return CliRunner().invoke(
+            command_line, ["probe", "agreement", *map(str, arguments)], env={"COLUMNS": "200"}, **given
+        )
 
     return ran
 
