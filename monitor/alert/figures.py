@@ -45,6 +45,11 @@ _MEANS: Mapping[str, str] = {
     "qrd": "similarity of question and retrieved documents (mean QRD)",
     "qa": "similarity of question and answer (mean QA)",
 }
+_PROBED: Mapping[str, str] = {
+    "correctness": "correctness of answers to golden questions (mean, 1 to 5)",
+    "wscore": "how fast conversations about golden questions get to the right answer (mean wscore, 0 to 5)",
+    "unsure": "answers to golden questions that say they are not sure",
+}
 _RANKED: Mapping[str, str] = {  # of each, one in ten was as bad before
     "score": "answers that look as made up as the worst tenth used to",
     "refusal": "answers as close to a refusal as the worst tenth used to be",
@@ -96,6 +101,8 @@ def signal_words(signal: str) -> str:
             return _MEANS[name]
         case "ranks" if name in _RANKED:
             return _RANKED[name]
+        case "probe" if name in _PROBED:
+            return _PROBED[name]
         case "true_rate" if name:
             return f"{words(name)}, as people labelled them"
     return _AMOUNTS.get(signal) or _STATES.get(signal) or plain(signal.replace("_", " "))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from monitor.alert.labelled import LabelledRate
     from monitor.alert.notification import Notification
     from monitor.alert.notify.dispatch import AlertGroup
+    from monitor.alert.probed import Probed
     from monitor.alert.signal import Signal
     from monitor.alert.silence import Silence
     from monitor.alert.state import Alert, Transition
@@ -58,6 +59,9 @@ class SignalReader(Protocol):
 
     def labelled(self, signal: Signal) -> list[LabelledRate]:
         """The true rate of the newest labelled period of each app that has one; `signal` names the verdict."""
+
+    def probed(self, signal: Signal, *, also: Collection[int], now: datetime) -> list[Probed]:
+        """The newest runs of each probe that are done, and the runs of the numbers `also`; `signal` names the score."""
 
 
 class AlertStore(SignalReader, Protocol):

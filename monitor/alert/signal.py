@@ -10,10 +10,11 @@ from typing import Literal, Self, TypeAlias
 from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason, Verdict
 
-Label: TypeAlias = Literal["app", "environment", "model", "topic", "source"]
+Label: TypeAlias = Literal["app", "environment", "model", "topic", "source", "probe"]
 
 ANSWER_LABELS: tuple[Label, ...] = ("app", "environment", "model", "topic")
 INGEST_LABELS: tuple[Label, ...] = ("source",)  # a Kafka topic, or a file
+PROBE_LABELS: tuple[Label, ...] = ("probe", "app", "environment")
 RATES = ("negative", *(each.value for kind in (Verdict, Reason, Diagnosis) for each in kind))
 MEANS = ("sdq", "sdrd", "sda", "qrd", "qa")
 # Quantities of single answers, each with the rate that counts what it shows when it is bad.
@@ -26,6 +27,7 @@ RANKED = {
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 SPEND = "spend"
 LABELLED = ("negative", "self_generated", "refusal")
+UNSURE = "unsure"
 
 
 class SignalKind(StrEnum):
@@ -35,6 +37,7 @@ class SignalKind(StrEnum):
     MEAN = "mean"  # mean of a similarity over the answers that have it
     RANKS = "ranks"  # how bad single answers are among the earlier ones of their source
     TRUE_RATE = "true_rate"  # share of the answers with a given verdict, as people's labels of a period show it
+    PROBE = "probe"  # mean score of the newest run of a probe, or the share of its answers that are not sure
     LATENCY = "latency"  # a percentile or the mean of the seconds that answers took
     TOKENS = "tokens"  # mean tokens of an answer
     COST = "cost"  # mean cost of an answer, or the sum of all: both in the currency of the prices
@@ -52,6 +55,7 @@ NAMES: Mapping[SignalKind, tuple[str, ...]] = {
     SignalKind.MEAN: MEANS,
     SignalKind.RANKS: tuple(RANKED),
     SignalKind.TRUE_RATE: LABELLED,
+    SignalKind.PROBE: ("correctness", "wscore", UNSURE),
     SignalKind.LATENCY: ("mean", *PERCENTILES),
     SignalKind.TOKENS: ("input", "output", "total"),
     SignalKind.COST: ("answer", SPEND),
@@ -72,13 +76,21 @@ class Signal:
             return ("app",)
         if self.kind is SignalKind.UNSCORED:
             return ("app", "environment")
+        if self.is_of_probe:
+            return PROBE_LABELS
         of_ingest = (SignalKind.DEAD_LETTERS, SignalKind.LAG, SignalKind.LEDGER)
         return INGEST_LABELS if self.kind in of_ingest else ANSWER_LABELS
 
     @property
     def is_share(self) -> bool:
         """Whether it is a rate between 0 and 1."""
-        return self.kind in COUNTED_SHARES or self.kind is SignalKind.TRUE_RATE
+        unsure = self.is_of_probe and self.name == UNSURE
+        return self.kind in COUNTED_SHARES or self.kind is SignalKind.TRUE_RATE or unsure
+
+    @property
+    def is_of_probe(self) -> bool:
+        """Whether it is a figure of the newest run of a probe."""
+        return self.kind is SignalKind.PROBE
 
     @property
     def is_amount(self) -> bool:
@@ -120,7 +132,7 @@ class Signal:
     @property
     def is_momentary(self) -> bool:
         """Whether it is a momentary state, without a window."""
-        return self.kind in (SignalKind.LAG, SignalKind.LEDGER, SignalKind.TRUE_RATE)
+        return self.kind in (SignalKind.LAG, SignalKind.LEDGER, SignalKind.TRUE_RATE, SignalKind.PROBE)
 
     @classmethod
     def parse(cls, text: str) -> Self:

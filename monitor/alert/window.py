@@ -11,6 +11,7 @@ from statistics import NormalDist
 
 from monitor.alert.answers import AnswerBatch
 from monitor.alert.labelled import LabelledRate
+from monitor.alert.probed import Probed
 from monitor.alert.signal import Signal
 from monitor.core.figures.latency import percentile, percentile_interval
 from monitor.core.figures.proportions import CONFIDENCE, wilson
@@ -60,13 +61,14 @@ class Counts:
     """The counts of one set of labels, one `Count` for each requested span, in order.
 
     For a signal of single answers, `answers` are the new ones, and the one count says how many there are. For a true
-    rate, `labelled` is the newest one.
+    rate, `labelled` is the newest one. For a probe, `probed` are its runs, and the one count is of the newest.
     """
 
     labels: Mapping[str, str]
     counts: tuple[Count, ...]
     answers: AnswerBatch | None = None
     labelled: LabelledRate | None = None
+    probed: Probed | None = None
 
 
 class Outcome(StrEnum):

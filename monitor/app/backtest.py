@@ -90,6 +90,8 @@ def _on_answers(rule: Rule, past: Past, span: Span) -> Rehearsed:
 
 
 def _on_counts(rule: Rule, counting: SignalReader, span: Span) -> Rehearsed:
+    if rule.signal.is_of_probe:
+        return Rehearsed(rule=rule, why_not="runs of probes are not replayed; see monitor probe compare")
     if rule.signal.is_momentary:
         return Rehearsed(rule=rule, why_not="its signal is a current state without a history")
     begin = span.start - _lookback(rule)
@@ -134,7 +136,7 @@ def on_scenario(rule: Rule, scenario: RateScenario, *, weeks: int, seed: int) ->
 
     The scenario's bad answers are those that the rule's signal counts. A rule on missing answers sees no incident.
     """
-    if not (rule.signal.is_share or rule.signal.kind is SignalKind.NO_DATA):
+    if rule.signal.is_of_probe or not (rule.signal.is_share or rule.signal.kind is SignalKind.NO_DATA):
         return Simulated(rule=rule, weeks=weeks, why_not=f"{rule.signal} is not simulated")
     rng = np.random.default_rng(seed)
     before = -(-_lookback(rule) // timedelta(days=7)) * WEEK_MINUTES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -15,6 +15,7 @@ from monitor.alert.evaluation.evaluate import evaluate_rule
 from monitor.alert.evaluation.memory import RuleMemory
 from monitor.alert.labelled import LabelledRate
 from monitor.alert.ports import SignalReader
+from monitor.alert.probed import Probed
 from monitor.alert.rule import Rule
 from monitor.alert.signal import Signal
 from monitor.alert.state import Alert, State
@@ -84,6 +85,11 @@ class MinuteHistory(SignalReader):
     @override
     def labelled(self, signal: Signal) -> list[LabelledRate]:
         """None: counts hold no labels."""
+        return []
+
+    @override
+    def probed(self, signal: Signal, *, also: Collection[int], now: datetime) -> list[Probed]:
+        """None: counts hold no runs of probes."""
         return []
 
     @override

@@ -1,4 +1,4 @@
-"""Reads what a rule measures: counts over its spans, a momentary state, new answers, or labelled rates."""
+"""Reads what a rule measures: counts over its spans, a momentary state, new answers, labelled rates, or probes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime
 
 from monitor.alert.answers import by_source
 from monitor.alert.evaluation.memory import RuleMemory
+from monitor.alert.methods.decline import pinned_runs
 from monitor.alert.ports import SignalReader
 from monitor.alert.rule import Rule
 from monitor.alert.signal import SignalKind
@@ -24,6 +25,8 @@ def read(rule: Rule, signals: SignalReader, memory: RuleMemory, now: datetime) -
             return counted, 1, place
         case SignalKind.TRUE_RATE:
             return _labelled(rule, signals), 1, None
+        case SignalKind.PROBE:
+            return probed(rule, signals, memory, now), 1, None
     if rule.signal.is_momentary:
         return _worst(signals.momentary(rule.signal, now), rule), 1, None
     spans = rule.method.spans(now, lateness=rule.lateness, until=memory.until)
@@ -53,6 +56,29 @@ def _labelled(rule: Rule, signals: SignalReader) -> list[Counts]:
         Counts(labels=dict.fromkeys(rule.by, rate.app), counts=(Count(total=rate.labels),), labelled=rate)
         for rate in found
     ]
+
+
+def probed(rule: Rule, signals: SignalReader, memory: RuleMemory, now: datetime) -> list[Counts]:
+    """The probes that the rule selects; of several with the same labels, the one whose newest run is the worst."""
+    also = {number for series in memory.by_fingerprint.values() for number in pinned_runs(series.memory)}
+    worst: dict[tuple[str, ...], Counts] = {}
+    for found in signals.probed(rule.signal, also=also, now=now):
+        if any(values and found.labels[label] not in values for label, values in rule.selector.items()):
+            continue
+        key = tuple(found.labels[label] for label in rule.by)
+        values = found.runs[0].values.values()
+        count = Count(total=len(values), sum=sum(values), squares=sum(value * value for value in values))
+        counted = Counts(labels=dict(zip(rule.by, key, strict=True)), counts=(count,), probed=found)
+        worst[key] = _worse(rule, worst[key], counted) if key in worst else counted
+    return [*worst.values()]
+
+
+def _worse(rule: Rule, one: Counts, other: Counts) -> Counts:
+    high_is_bad = rule.signal.is_share
+    means = [counts.counts[0].mean for counts in (one, other)]
+    if means[0] is None or means[1] is None:
+        return one if means[1] is None else other
+    return one if (means[0] > means[1]) == high_is_bad else other
 
 
 def _worst(counts: Iterable[Counts], rule: Rule) -> list[Counts]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import ClassVar
 
@@ -62,13 +62,13 @@ class Threshold(Method):
     def check(self, signal: Signal) -> None:
         """A share needs a share as its line; only a mean or an amount can be too low; only a share has a baseline."""
         if self.above is None:
-            if not (signal.kind is SignalKind.MEAN or signal.is_amount):
+            if not (signal.kind is SignalKind.MEAN or signal.is_amount or (signal.is_of_probe and not signal.is_share)):
                 raise WrongParameter("below", f"only a mean can be too low, not {_named(signal)}")
         elif signal.is_share:
             require_share("above", self.above)
         elif self.above.is_learnt:
             raise WrongParameter("above", f"no baseline is learnt for {_named(signal)}: set a number")
-        if signal.is_momentary and self.confident:
+        if _is_state(signal) and self.confident:
             raise WrongParameter("confident", f"{_named(signal)} is a momentary state, which has no interval")
         if signal.is_sum and self.confident:
             raise WrongParameter("confident", f"{_named(signal)} is a sum, which has no interval")
@@ -85,7 +85,7 @@ class Threshold(Method):
         """Leaves the memory as it is."""
         (count,) = counts.counts
         value = measured(signal, count)
-        if value is not None and signal.is_momentary:
+        if value is not None and _is_state(signal):
             lower, upper = value, value
         else:
             lower, upper = bounds(signal, count)
@@ -98,19 +98,28 @@ class Threshold(Method):
             upper=upper,
             bound=bound,
         )
+        newest = counts.probed.runs[0] if counts.probed else None
+        if newest is not None and not newest.says_enough:
+            detail = f"run {newest.number} judged only {newest.judged} of {newest.items} questions"
+            return replace(observation, outcome=Outcome.UNSURE, detail=detail), memory
         return observation, memory
 
     def _outcome(self, count: Count, signal: Signal, bound: float, lower: float, upper: float) -> Outcome:
         value = measured(signal, count)
         if value is None:
             return Outcome.NO_DATA
-        if count.total < self.min_samples and not (signal.is_momentary or signal.is_sum):
+        if count.total < self.min_samples and not (_is_state(signal) or signal.is_sum):
             return Outcome.UNSURE
         if (value <= bound) if self.below is None else (value >= bound):
             return Outcome.NORMAL
         if self.confident and ((lower <= bound) if self.below is None else (upper >= bound)):
             return Outcome.UNSURE
         return Outcome.BREACHING
+
+
+def _is_state(signal: Signal) -> bool:
+    """Whether it is a momentary state, which has no samples; a run of a probe has its questions."""
+    return signal.is_momentary and not signal.is_of_probe
 
 
 def _named(signal: Signal) -> str:

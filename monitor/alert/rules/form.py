@@ -16,13 +16,13 @@ from monitor.alert.notification import Severity
 from monitor.alert.rule import LATENESS, Grouping, Rule, Step, WhenError, WhenNoData
 from monitor.alert.rules import times
 from monitor.alert.rules.parameters import duration
-from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, NAMES, Label, Signal, SignalKind
+from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, NAMES, PROBE_LABELS, Label, Signal, SignalKind
 from monitor.alert.silence import Inhibition, Matcher, parse_matcher
 from monitor.alert.wording import http_url
 
 _METHOD_OF = {SignalKind.NO_DATA: "absence", SignalKind.RANKS: "shift", SignalKind.TRUE_RATE: "rate"}
 _PAGE = re.compile(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*(?:#[\w-]+)?")
-_TAKEN = (*ANSWER_LABELS, *INGEST_LABELS, "rule", "severity", "alertname")
+_TAKEN = (*ANSWER_LABELS, *INGEST_LABELS, *PROBE_LABELS, "rule", "severity", "alertname")
 
 
 def _storable(text: str) -> str:

@@ -6,6 +6,7 @@ from monitor.alert.figures import amount, signal_words
 from monitor.alert.methods.absence import Absence
 from monitor.alert.methods.burn_rate import BurnRate
 from monitor.alert.methods.change import Change
+from monitor.alert.methods.decline import Decline
 from monitor.alert.methods.rate import Rate
 from monitor.alert.methods.sequential import Sequential
 from monitor.alert.methods.shift import Shift
@@ -53,6 +54,11 @@ def _condition(rule: Rule) -> str:
         case Change():
             rise = f"{method.at_least * 100:g} {'points' if rule.signal.is_share else '%'}"
             held_against = f"{rise} above the same hours of earlier weeks, over {window}"
+        case Decline():
+            least = f"{method.at_least * 100:g} points" if rule.signal.is_share else f"{method.at_least:g}"
+            held_against = f"{least} or more worse than the same questions in the runs before"
+        case _ if rule.signal.is_of_probe:
+            held_against = f"{'below' if method.fires_below else 'above'} {line} in the newest run"
         case _ if rule.signal.is_momentary:
             held_against = f"more than {line}"
         case _:

@@ -13,6 +13,7 @@ from monitor.alert.answers import ListedAnswer, NewAnswers
 from monitor.alert.evaluation.memory import Round, RuleMemory, SeriesMemory
 from monitor.alert.labelled import LabelledRate
 from monitor.alert.ports import AlertStore
+from monitor.alert.probed import Probed
 from monitor.alert.signal import Signal
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.target import HourSums
@@ -39,8 +40,8 @@ class _Minute:
 class MemoryAlertStore(AlertStore):
     """An `AlertStore` in memory, for one thread. `out_of_reach` makes every method raise `Retriable`.
 
-    `watermark_at` is what `watermark` gives, `states` what `momentary` gives, `true_rates` what `labelled` gives by the
-    name of the verdict; `arrived` are answers that are not listed yet.
+    `watermark_at` is what `watermark` gives, `states` what `momentary` gives; `true_rates` and `probes` are what
+    `labelled` and `probed` give by the name of the verdict or score; `arrived` are answers that are not listed yet.
     """
 
     history: list[Transition] = field(default_factory=list)
@@ -49,6 +50,7 @@ class MemoryAlertStore(AlertStore):
     arrived: list[ListedAnswer] = field(default_factory=list)
     listed: list[ListedAnswer] = field(default_factory=list)
     true_rates: dict[str, list[LabelledRate]] = field(default_factory=dict)
+    probes: dict[str, list[Probed]] = field(default_factory=dict)
     watermark_at: datetime | None = None
     out_of_reach: bool = False
     locked_by_another: bool = False
@@ -131,6 +133,11 @@ class MemoryAlertStore(AlertStore):
     def labelled(self, signal: Signal) -> list[LabelledRate]:
         self._reach()
         return list(self.true_rates.get(signal.name, ()))
+
+    @override
+    def probed(self, signal: Signal, *, also: Collection[int], now: datetime) -> list[Probed]:
+        self._reach()
+        return list(self.probes.get(signal.name, ()))
 
     @override
     def active_spans(self, rule_digest: str, since: datetime) -> dict[str, list[Span]]:

@@ -16,6 +16,7 @@ from monitor.alert.answers import NewAnswers
 from monitor.alert.evaluation.memory import Round, RuleMemory, SeriesMemory
 from monitor.alert.labelled import LabelledRate
 from monitor.alert.ports import AlertStore
+from monitor.alert.probed import Probed
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.target import Baseline, HourSums
@@ -23,6 +24,7 @@ from monitor.alert.window import Counts, Span
 from monitor.core.errors import Retriable
 from monitor.store.alert.counts import SpanCounts
 from monitor.store.alert.new_answers import NewAnswerList
+from monitor.store.alert.probed import probed_runs
 from monitor.store.database import advisory_lock, bounded
 from monitor.store.ledger.progress import ReadingStore
 from monitor.store.tables.alerts import alert, alert_event, alert_group, alert_memory, rule_state, watched_day
@@ -82,6 +84,10 @@ class PostgresAlertStore(AlertStore):
     @override
     def labelled(self, signal: Signal) -> list[LabelledRate]:
         return self._labelled(signal.name)
+
+    @override
+    def probed(self, signal: Signal, *, also: Collection[int], now: datetime) -> list[Probed]:
+        return probed_runs(self._engine, signal.name, also=also, now=now)
 
     @override
     def watermark(self, now: datetime) -> datetime | None:

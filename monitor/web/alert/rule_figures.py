@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
 
+from monitor.alert.evaluation.reading import probed
 from monitor.alert.figures import amount
 from monitor.alert.labelled import LabelledRate
 from monitor.alert.ports import AlertStore
@@ -34,7 +35,9 @@ def rule_figure(rule: Rule, store: AlertStore, now: datetime) -> RuleFigure | No
     try:
         if rule.signal.kind is SignalKind.TRUE_RATE:
             return highest_rate(rule, store.labelled(rule.signal))
-        if rule.signal.is_momentary:
+        if rule.signal.is_of_probe:
+            found = probed(rule, store, store.memory(rule.digest), now)
+        elif rule.signal.is_momentary:
             found = store.momentary(rule.signal, now)
         else:
             span = window_at(now, rule.method.window, rule.lateness)
@@ -66,7 +69,7 @@ def nearest_to_firing(rule: Rule, found: Sequence[Counts], store: AlertStore) ->
         return None
     choose = min if rule.method.fires_below else max
     value, counts = choose(known, key=itemgetter(0))
-    total = "" if rule.signal.is_momentary else f" of {counts.counts[0].total:,}"
+    total = "" if rule.signal.is_momentary and not rule.signal.is_of_probe else f" of {counts.counts[0].total:,}"
     figure, labels = amount(value, rule.unit) + total, _label_values(counts)
     return RuleFigure(figure=figure, labels=labels, limit=_learnt_line(rule, counts.labels, store))
 

@@ -1,0 +1,177 @@
+"""Fires when the newest run of a probe is worse than the runs before it, question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import sqrt
+from statistics import fmean, stdev
+from typing import ClassVar, NamedTuple, cast
+
+from typing_extensions import override
+
+from monitor.alert.methods.method import Memory, Method, WrongParameter, require_chance, require_least
+from monitor.alert.methods.proportion_change import student_tail
+from monitor.alert.probed import RUNS, ProbedRun
+from monitor.alert.signal import Signal, SignalKind
+from monitor.alert.target import Target
+from monitor.alert.window import Counts, Observation, Outcome, Span
+from monitor.core.text.plain import plain
+
+_NAMED = 3  # questions that fell most
+_FEWEST = 2  # values that have a spread
+_LONGEST = 60  # characters of an id
+
+
+class _Fall(NamedTuple):
+    """By how much a question is worse than in the runs before, and both values."""
+
+    by: float
+    item: str
+    before: float
+    now: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decline(Method):
+    """Breaching while the newest run is worse than the mean of up to `runs` runs before it, by `at_least` or more.
+
+    Paired by question: a one-sided t-test of the differences, at `alpha`. While it breaches, the runs from before the
+    decline stay the measure, so that a decline does not become the usual. With fewer than `min_samples` questions in
+    common, or a chatbot that answered less than half of them, the outcome is unsure.
+    """
+
+    name: ClassVar[str] = "decline"
+    takes: ClassVar[frozenset[SignalKind]] = frozenset({SignalKind.PROBE})
+
+    at_least: float = 0.25
+    alpha: float = 0.01
+    runs: int = RUNS - 1
+    min_samples: int = 10
+
+    def __post_init__(self) -> None:
+        if not 0 < self.at_least <= 5:  # noqa: PLR2004  the highest score
+            raise WrongParameter("at_least", "must be above 0 and at most 5: 0.25 is a quarter of a point")
+        require_chance("alpha", self.alpha)
+        require_least("runs", self.runs, 1)
+        if self.runs >= RUNS:
+            raise WrongParameter("runs", f"must be {RUNS - 1} or less")
+        require_least("min_samples", self.min_samples, _FEWEST)
+
+    @property
+    @override
+    def window(self) -> timedelta:
+        """None: a run has the time that it takes."""
+        return timedelta()
+
+    @property
+    @override
+    def target(self) -> Target:
+        """The smallest decline that matters; the usual values come from the runs before."""
+        return Target(value=self.at_least)
+
+    @property
+    @override
+    def promise(self) -> str:
+        return (
+            "the same questions in the runs before: without a change, chance alone fires after less than "
+            f"{self.alpha:g} of the runs"
+        )
+
+    @override
+    def check(self, signal: Signal) -> None:
+        if signal.is_share and self.at_least >= 1:
+            raise WrongParameter("at_least", "must be below 1: 0.05 is 5 percentage points")
+
+    @override
+    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
+        """None: nothing is counted."""
+        return ()
+
+    @override
+    def observe(
+        self, counts: Counts, *, signal: Signal, bound: float, memory: Memory | None, now: datetime
+    ) -> tuple[Observation, Memory | None]:
+        """`value` and its bounds are of the newest run; `bound` is the usual value, less or plus the smallest decline.
+
+        The memory names the runs that are the measure.
+        """
+        newest, *earlier = counts.probed.runs if counts.probed else ()
+        (count,) = counts.counts
+        known = {run.number: run for run in earlier if signal.name != "wscore" or run.turns == newest.turns}
+        pinned = [known[n] for n in _numbers(memory) if n in known and n < newest.number]
+        measure = pinned or [*known.values()][: self.runs]
+        worse = 1 if signal.name == "unsure" else -1
+        falls = _falls(newest, measure, worse)
+        outcome, detail = self._outcome(newest, measure, falls, bound)
+        usual = fmean(fall.before for fall in falls) if falls else None
+        observation = Observation(
+            labels=counts.labels,
+            outcome=outcome,
+            value=count.mean,
+            samples=count.total,
+            lower=0.0 if count.mean is None else count.mean,
+            upper=0.0 if count.mean is None else count.mean,
+            bound=bound if usual is None else usual + worse * bound,
+            detail=detail,
+        )
+        if outcome is Outcome.NORMAL:
+            measure = [newest, *known.values()][: self.runs]
+        return observation, {"measure": [run.number for run in measure]}
+
+    def _outcome(
+        self, newest: ProbedRun, measure: Sequence[ProbedRun], falls: Sequence[_Fall], at_least: float
+    ) -> tuple[Outcome, str]:
+        if not newest.says_enough:
+            said = f"run {newest.number} judged only {newest.judged} of {newest.items} questions"
+            return Outcome.UNSURE, f"{said}: the chatbot, or the judge, did not answer"
+        if not measure:
+            return Outcome.UNSURE, f"run {newest.number} is the first one: there is none to compare it with"
+        if len(falls) < self.min_samples:
+            said = f"only {len(falls)} questions of run {newest.number} were asked alike before"
+            return Outcome.UNSURE, f"{said}, and {self.min_samples} are needed"
+        mean = fmean(fall.by for fall in falls)
+        detail = _detail(newest, measure, falls, mean)
+        if mean < at_least:
+            return Outcome.NORMAL, detail
+        spread = stdev(fall.by for fall in falls)
+        chance = student_tail(mean / (spread / sqrt(len(falls))), len(falls) - 1) if spread else 0.0
+        return (Outcome.BREACHING if chance < self.alpha else Outcome.UNSURE), detail
+
+
+def _numbers(memory: Memory | None) -> list[int]:
+    return cast("list[int]", memory["measure"]) if memory else []
+
+
+def pinned_runs(memory: Memory | None) -> frozenset[int]:
+    """The numbers of the runs that a memory of this method needs, however old they are."""
+    return frozenset(_numbers(memory)) if memory and "measure" in memory else frozenset()
+
+
+def _falls(newest: ProbedRun, measure: Sequence[ProbedRun], worse: int) -> list[_Fall]:
+    """The questions that were asked before too, by how much worse they are now, the worst first."""
+    before: dict[str, list[float]] = {}
+    for run in measure:
+        for item, value in run.values.items():
+            before.setdefault(item, []).append(value)
+    falls = [
+        _Fall(worse * (now - usual), item, usual, now)
+        for item, now in newest.values.items()
+        if item in before
+        for usual in (fmean(before[item]),)
+    ]
+    return sorted(falls, key=lambda fall: (-fall.by, fall.item))
+
+
+def _detail(newest: ProbedRun, measure: Sequence[ProbedRun], falls: Sequence[_Fall], mean: float) -> str:
+    first = measure[0]
+    version = f" ({_short(first.chatbot)} -> {_short(newest.chatbot)})" if first.chatbot != newest.chatbot else ""
+    said = f"run {newest.number} is {abs(mean):.2f} {'worse' if mean > 0 else 'better'} over {len(falls)} questions"
+    fell = [f"{_short(fall.item)} {fall.before:.3g} -> {fall.now:.3g}" for fall in falls[:_NAMED] if fall.by > 0]
+    most = f"; fell most: {', '.join(fell)}" if fell else ""
+    return f"{said} than {len(measure)} before it{version}{most}; monitor probe compare {first.number} {newest.number}"
+
+
+def _short(text: str) -> str:
+    return plain(text[:_LONGEST]) or "unknown"

@@ -1,0 +1,47 @@
+"""The runs of a probe, as rules read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+LEAST_JUDGED: Final = 0.5  # share of a run's questions; of a chatbot that hardly answered, nothing else can be said
+MAX_AGE: Final = timedelta(days=35)  # of the newest run; an older one says nothing any more
+RUNS: Final = 6  # of each probe that are read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbedRun:
+    """A run that is done: the value of each of its questions that has one, and how many questions it had.
+
+    `judged` counts the questions with a judged answer, `chatbot` is its version ('': unknown), `turns` the most of a
+    conversation.
+    """
+
+    number: int
+    ended_at: datetime
+    chatbot: str
+    turns: int
+    items: int
+    judged: int
+    values: Mapping[str, float]
+
+    @property
+    def says_enough(self) -> bool:
+        return self.judged >= LEAST_JUDGED * self.items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probed:
+    """The newest runs of a probe, the newest first, and those of earlier ones that were asked for."""
+
+    probe: str
+    app: str
+    environment: str
+    runs: tuple[ProbedRun, ...]
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        return {"probe": self.probe, "app": self.app, "environment": self.environment}
