@@ -63,7 +63,7 @@ def upgrade() -> None:
         )
     """)
     op.execute("CREATE INDEX probe_run_by_app ON probe_run (app, began_at)")
-    op.execute("CREATE INDEX probe_run_by_probe ON probe_run (probe, began_at)")
+    op.execute("CREATE INDEX probe_run_by_probe ON probe_run (probe, number)")
     op.execute("""
         CREATE TABLE probe_result (
             run bigint NOT NULL,

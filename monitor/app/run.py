@@ -23,6 +23,7 @@ from monitor.app.background.telemetry import collector_of, served
 from monitor.app.logs import ledger_line
 from monitor.app.pending.worker_process import worker_process
 from monitor.app.privacy.retention import scheduled_retention
+from monitor.app.probe.schedule import scheduled_probes
 from monitor.app.report import scheduled_reports
 from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import rejection
@@ -160,8 +161,13 @@ def _log_setup(application: Application) -> None:
 
 @contextmanager
 def _scheduled(application: Application) -> Iterator[None]:
-    """Seals, reports and removes by the clock while the block runs."""
-    with sealer_process(application), scheduled_reports(application), scheduled_retention(application):
+    """Seals, reports, probes and removes by the clock while the block runs."""
+    with (
+        sealer_process(application),
+        scheduled_reports(application),
+        scheduled_probes(application),
+        scheduled_retention(application),
+    ):
         yield
 
 

@@ -46,6 +46,18 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """The scores of one item of a stored run, without its texts: what comparisons and alerts work on."""
+
+    item: str
+    state: ItemState
+    correctness: float | None
+    wscore: float | None
+    lscore: int | None
+    mscore: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ItemResult:
     """The conversation about one item. Scores are None where nothing was graded; formulas in `conversation/scores.py`.
 
@@ -63,6 +75,18 @@ class ItemResult:
     spend: Spend = field(default_factory=Spend)
     seconds: float = 0.0
     version: str | None = None  # of the chatbot, as it tells it
+
+    @property
+    def scored(self) -> Scored:
+        """The scores alone."""
+        return Scored(
+            item=self.item.id,
+            state=self.state,
+            correctness=self.correctness,
+            wscore=self.wscore,
+            lscore=self.lscore,
+            mscore=self.mscore,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,18 +111,6 @@ class ProbeRun:
     began_at: datetime
     ended_at: datetime | None = None
     error: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
-    """The scores of one item of a stored run, without its texts: what comparisons and alerts work on."""
-
-    item: str
-    state: ItemState
-    correctness: float | None
-    wscore: float | None
-    lscore: int | None
-    mscore: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

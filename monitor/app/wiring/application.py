@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from monitor.app.wiring.collect import Collecting
     from monitor.app.wiring.kafka import KafkaWiring
     from monitor.app.wiring.models import LanguageModels
+    from monitor.app.wiring.probe import Probing
     from monitor.core.batch import Batch, Tally
     from monitor.core.ports import Source, Store
     from monitor.ingest.decode import TopicDecoder
@@ -240,6 +241,13 @@ class Application:
             poll_seconds=ingest.batch_ms / 1000,
             set_aside_after=self.settings.pending.after if set_aside else None,
         )
+
+    @cached_property
+    def probing(self) -> Probing:
+        """Probes: their file, golden sets and runs, and what asks and grades."""
+        from monitor.app.wiring.probe import Probing
+
+        return Probing(self)
 
     @cached_property
     def alerting(self) -> Alerting:

@@ -51,7 +51,7 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
     squares = fsum(a * a for a in x), fsum(b * b for b in y)
     if min(squares) == 0:
         return None
-    return max(-1.0, min(1.0, fsum(a * b for a, b in zip(x, y, strict=True)) / sqrt(squares[0]) / sqrt(squares[1])))
+    return max(-1.0, min(1.0, fsum(a * b for a, b in zip(x, y, strict=True)) / sqrt(squares[0] * squares[1])))
 
 
 def mean_ranks(values: Sequence[float]) -> list[float]:

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import fields
 from datetime import datetime
 from typing import Any, Final
+from zlib import crc32
 
-from sqlalchemy import Engine, Row, Select, func, insert, select, text, update
+from sqlalchemy import Engine, Row, Select, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from monitor.core.assessment_json import storable
 from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, Scored, ScoredRun
-from monitor.store.database import bounded, retriable
+from monitor.store.database import advisory_lock, bounded, retriable
 from monitor.store.probe.rows import item_result, result_row, turn_rows
 from monitor.store.tables.probe import golden_item, probe_result, probe_run, probe_turn
 
 MOST_LISTED: Final = 1_000
+PROBE_LOCK: Final = 7_305_206
 _r, _p, _t, _g = probe_run.c, probe_result.c, probe_turn.c, golden_item.c
 _RUN = [_r[field.name] for field in fields(ProbeRun)]
 _SCORES = (_p.run, _p.item, _p.state, _p.correctness, _p.wscore, _p.lscore, _p.mscore)
-# The newest runs of each probe and app by the index on probe and time, so that old runs cost nothing.
+# The newest runs of each probe and app by the index on probe and number, so that old runs cost nothing.
 _NEWEST = text("""
     WITH RECURSIVE named AS (
         (SELECT probe FROM probe_run ORDER BY probe LIMIT 1)
@@ -30,7 +33,7 @@ _NEWEST = text("""
     )
     SELECT newest.number FROM named CROSS JOIN LATERAL (
         SELECT r.number FROM probe_run r
-        WHERE r.probe = named.probe AND r.state = 'done' AND r.began_at >= :since ORDER BY r.began_at DESC LIMIT :most
+        WHERE r.probe = named.probe AND r.state = 'done' AND r.began_at >= :since ORDER BY r.number DESC LIMIT :most
     ) newest
 """)
 
@@ -72,12 +75,16 @@ class ProbeRuns:
                 update(probe_run).where(_r.number == number, _r.state == RunState.RUNNING).values(**values)
             )
 
-    def abandon(self, *, before: datetime, now: datetime) -> int:
-        """Ends as stopped the runs that began before a time and that nobody has ended; returns how many."""
+    def running(self, probe: str) -> AbstractContextManager[bool]:
+        """Tries to be the only process that runs a probe, for the block; yields whether it is."""
+        return advisory_lock(self._engine, (PROBE_LOCK << 32) + crc32(probe.encode()))
+
+    def abandon(self, probe: str, *, now: datetime) -> int:
+        """Ends as stopped the runs of a probe that are not over; the caller holds `running`. Returns how many."""
         ended = {"state": RunState.STOPPED, "ended_at": now, "error": "the process that ran it is gone"}
         with retriable(), self._engine.begin() as connection:
             return connection.execute(
-                update(probe_run).where(_r.state == RunState.RUNNING, _r.began_at < before).values(**ended)
+                update(probe_run).where(_r.state == RunState.RUNNING, _r.probe == probe).values(**ended)
             ).rowcount
 
     def run(self, number: int) -> ProbeRun | None:
@@ -106,9 +113,10 @@ class ProbeRuns:
 
     def last_begin(self, probe: str) -> datetime | None:
         """When the newest run of a probe began, in whatever state it is."""
+        newest = select(_r.began_at).where(_r.probe == probe).order_by(_r.number.desc()).limit(1)
         with bounded(self._engine) as connection:
-            newest: datetime | None = connection.scalar(select(func.max(_r.began_at)).where(_r.probe == probe))
-        return newest
+            found: datetime | None = connection.scalar(newest)
+        return found
 
     def scored(self, numbers: Collection[int]) -> list[ScoredRun]:
         """The runs of these numbers that exist, with the scores of their items, the newest first."""

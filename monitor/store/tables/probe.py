@@ -57,7 +57,7 @@ probe_run = Table(
     Column("began_at", _time, nullable=False),
     Column("ended_at", _time),
     Column("error", Text),
-    Index("probe_run_by_probe", "probe", "began_at"),
+    Index("probe_run_by_probe", "probe", "number"),
     Index("probe_run_by_app", "app", "began_at"),
 )
 

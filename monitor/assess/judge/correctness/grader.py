@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any, Final, Literal, TypeAlias
 
+from pydantic import field_validator
 from typing_extensions import override
 
 from monitor.assess.judge.correctness.grade import Grade, Grader
@@ -24,17 +25,29 @@ LONGEST_TEXT: Final = 12_000  # of question, reference and answer each
 LONGEST_FEEDBACK: Final = 2_000
 
 
-class JudgedDown(Form):
-    """A judging with the scores listed from 5 down."""
+class _Judging(Form):
+    """What both forms hold: the feedback comes before the score."""
 
     feedback: str
+
+    @field_validator("score", mode="before", check_fields=False)
+    @classmethod
+    def _whole(cls, score: object) -> object:
+        """Refuses what only equals a whole number: `true` is no 1."""
+        if type(score) is not int:
+            raise ValueError("not a whole number")
+        return score
+
+
+class JudgedDown(_Judging):
+    """A judging with the scores listed from 5 down."""
+
     score: Literal[5, 4, 3, 2, 1, 0]
 
 
-class JudgedUp(Form):
+class JudgedUp(_Judging):
     """A judging with the scores listed from 0 up."""
 
-    feedback: str
     score: Literal[0, 1, 2, 3, 4, 5]
 
 

@@ -93,12 +93,15 @@ def test_results_stay_when_their_golden_set_is_gone(runs):
 
 def test_a_run_ends_once_and_one_that_nobody_ended_is_stopped(runs):
     old, new = (runs.begin(run(began_at=AT + timedelta(hours=n)), mark=str(n)) for n in range(2))
-    assert runs.abandon(before=AT + timedelta(minutes=1), now=AT + timedelta(hours=2)) == 1
+    other = runs.begin(run(probe="other"), mark="other")
+    runs.end(new.number, RunState.DONE, now=AT)
+    with runs.running("support") as ours, runs.running("support") as theirs, runs.running("other") as of_other:
+        assert (ours, theirs, of_other) == (True, False, True)
+        assert runs.abandon("support", now=AT + timedelta(hours=2)) == 1
     runs.end(old.number, RunState.DONE, now=AT + timedelta(hours=3))
-    assert runs.run(old.number).state is RunState.STOPPED
-    assert runs.run(new.number).state is RunState.RUNNING
+    assert [runs.run(one.number).state for one in (old, new, other)] == ["stopped", "done", "running"]
     assert runs.last_begin("support") == new.began_at
-    assert runs.last_begin("other") is None
+    assert runs.last_begin("another") is None
 
 
 def test_the_newest_runs_of_each_probe_that_are_done(runs):

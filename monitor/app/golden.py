@@ -1,0 +1,55 @@
+"""Makes golden items of interactions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from monitor.app.wiring.application import Application
+from monitor.core.errors import WrongSettings
+from monitor.core.model import Verdict
+from monitor.core.text.interaction_name import spellings
+from monitor.core.text.plain import readable
+from monitor.probe.golden import GoldenItem
+from monitor.store.review.labels import newest_labels
+
+
+def item_of(application: Application, name: str, *, reference: str | None) -> GoldenItem:
+    """The golden item of the interaction `APP/ID`: its question, and what a right answer to it says.
+
+    A follow-up question is taken as it was read, complete. Without `reference` it is the interaction's own answer where
+    somebody labelled it grounded and nobody otherwise, or else the reference answer that its event had.
+
+    Raises:
+        WrongSettings: no such interaction is assessed, or nothing tells what the right answer is.
+    """
+    row = _row(application, name)
+    read_as = row["read_as"]
+    if read_as is not None and read_as["text"] is None:
+        raise WrongSettings(f"{name}: {read_as['problem']}: write the question into a file, and import that")
+    found = reference or _labelled_right(application, row) or row["reference_answer"]
+    if not found:
+        raise WrongSettings(
+            f"{name}: nobody has labelled its answer grounded, and its event has no reference answer: "
+            f"give one with --reference, or label it with monitor review label {name} --label grounded"
+        )
+    return GoldenItem(
+        id=f"{row['app']}/{row['id']}",
+        question=row["question"] if read_as is None else read_as["text"],
+        reference=found,
+        tags={str(tag): str(value) for tag, value in row["tags"].items()},
+        source=f"{row['app']}/{row['id']}",
+    )
+
+
+def _row(application: Application, name: str) -> Mapping[str, Any]:
+    for app, id_ in spellings(name):
+        rows = application.queries.with_assessments(id_, app)
+        if rows:
+            return next((row for row in rows if row["live"]), rows[0])
+    raise WrongSettings(f"no interaction {readable(name)!r} is assessed; write APP/ID, as monitor explain lists them")
+
+
+def _labelled_right(application: Application, row: Mapping[str, Any]) -> str | None:
+    labels = {label["label"] for label in newest_labels(application.engine, row["app"], row["id"])}
+    return str(row["answer"]) if labels == {Verdict.GROUNDED} else None

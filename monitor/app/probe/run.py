@@ -1,0 +1,132 @@
+"""Runs a probe: asks the chatbot every golden question, grades the answers, and stores each as it comes."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Callable
+from threading import Event
+
+from monitor.app.wiring.application import Application
+from monitor.assess.llm.exchange import prompts_hash
+from monitor.core.errors import MonitorError, OutOfReach, WrongSettings
+from monitor.probe.file import Probe
+from monitor.probe.golden import GoldenSet
+from monitor.probe.result import ItemResult, ProbeRun, RunState
+from monitor.probe.run import run_items
+from monitor.store.pending.finish import save_prompts
+
+
+def run_probe(
+    application: Application,
+    probe: Probe,
+    *,
+    stop: Event,
+    turns: int | None = None,
+    version: str | None = None,
+    most: int | None = None,
+    report: Callable[[ItemResult], None] = lambda _: None,
+) -> ProbeRun:
+    """Asks the newest version of the probe's golden set, or its first `most` items, and returns the run as it ended.
+
+    `turns` and `version` (of the chatbot) come before those of the probe. `report` gets each result once it is stored.
+    Once `stop` is set, the run ends as stopped. An error of the chatbot, the judge or the budget that ends it is in the
+    run, not raised.
+
+    Raises:
+        WrongSettings: there is no such golden set, the probe is running already, or a setting is missing.
+        Retriable, Fatal: the database, or what the judge's contexts come from, is out of reach or refuses.
+    """
+    probing = application.probing
+    golden = probing.golden.newest(probe.golden)
+    if golden is None:
+        raise WrongSettings(
+            f"there is no golden set {probe.golden!r}: make it with monitor golden import FILE --set {probe.golden}"
+        )
+    with probing.runs.running(probe.name) as ours:
+        if not ours:
+            raise WrongSettings(f"the probe {probe.name!r} is running already: monitor probe list shows its run")
+        probing.runs.abandon(probe.name, now=application.now())
+        return _run(
+            application,
+            probe,
+            golden,
+            stop=stop,
+            turns=turns or probe.turns,
+            version=probe.version if version is None else version,
+            most=most,
+            report=report,
+        )
+
+
+def _run(
+    application: Application,
+    probe: Probe,
+    golden: GoldenSet,
+    *,
+    stop: Event,
+    turns: int,
+    version: str,
+    most: int | None,
+    report: Callable[[ItemResult], None],
+) -> ProbeRun:
+    runs, mark = application.probing.runs, secrets.token_hex(16)
+    items = golden.items[:most]
+    with application.probing.asking(probe, turns=turns, mark=mark) as asking:
+        with application.store.transaction() as connection:
+            save_prompts(connection, [asking.prompts], application.now())
+        run = runs.begin(
+            ProbeRun(
+                number=0,
+                probe=probe.name,
+                app=probe.app,
+                environment=probe.environment,
+                chatbot=version,
+                golden=golden.name,
+                golden_version=golden.version,
+                golden_hash=golden.hash,
+                items=len(items),
+                target=asking.place,
+                judge=asking.judge,
+                prompts_hash=prompts_hash(asking.prompts),
+                repeats=probe.repeats,
+                turns=turns,
+                state=RunState.RUNNING,
+                began_at=application.now(),
+            ),
+            mark=mark,
+        )
+        told: Counter[str] = Counter()
+
+        def done(place: int, result: ItemResult) -> None:
+            runs.save(run.number, place, result)
+            if result.version:
+                told[result.version] += 1
+            report(result)
+
+        error: BaseException | None = None
+        asked = 0
+        try:
+            ran = run_items(items, asking.converse, concurrency=probe.concurrency, stop=stop, done=done)
+            asked, error = ran.asked, ran.error
+        except BaseException as defect:
+            error = defect
+            raise
+        finally:
+            whole = error is None and asked == len(items)
+            runs.end(
+                run.number,
+                RunState.DONE if whole else RunState.STOPPED,
+                now=application.now(),
+                error=None if whole else _why(error, asked, len(items)),
+                chatbot=None if version or not told else told.most_common(1)[0][0],
+            )
+    ended = runs.run(run.number)
+    if ended is None:
+        raise OutOfReach(f"run {run.number} was removed while it ran")
+    return ended
+
+
+def _why(error: BaseException | None, asked: int, items: int) -> str:
+    said = "it was told to stop" if error is None else str(error) if isinstance(error, MonitorError) else repr(error)
+    return f"{asked} of {items} questions were asked: {said}"

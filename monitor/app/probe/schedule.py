@@ -1,0 +1,117 @@
+"""Runs probes when they are due."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from threading import Event, Lock
+from typing import Final
+
+from monitor.alert.window import gone_by
+from monitor.app.background.timers import Timers, survive
+from monitor.app.probe.run import run_probe
+from monitor.app.wiring.application import Application
+from monitor.core.errors import WrongSettings
+from monitor.core.pool import Pool
+from monitor.core.text.plain import readable
+from monitor.probe.file import Probe
+
+log = logging.getLogger(__name__)
+_LOOK_EVERY: Final = 20.0  # seconds
+_AT_ONCE: Final = 4  # probes that run at the same time
+_ENDING: Final = 10.0  # seconds
+_DAY: Final = timedelta(days=1)
+
+
+@contextmanager
+def scheduled_probes(application: Application) -> Iterator[None]:
+    """Runs the probes of the configured file when they are due, while the block runs.
+
+    The file is read anew at each look; one that has become wrong is logged, and no probe begins until it is mended.
+    Leaving the block ends the runs that are under way as stopped.
+
+    Raises:
+        WrongSettings: the file is wrong, or there is no language model to judge with.
+    """
+    if application.settings.probes is None:
+        yield
+        return
+    if any(probe.every or probe.at for probe in application.probing.probes().values()):
+        _ = application.language_models.probing_model  # refuses now what no run could do without
+    due = DueProbes(application)
+    try:
+        with Timers() as timers:
+            timers.every(_LOOK_EVERY, due.look, name="probes")
+            yield
+    finally:
+        due.stop()
+
+
+class DueProbes:
+    """Begins the probes that are due, each on a thread of its own, and none twice at the same time."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+        self._since = application.now()
+        self._stop = Event()
+        self._pool = Pool(_AT_ONCE, "probe run")
+        self._lock = Lock()
+        self._running: dict[str, Future[None]] = {}
+
+    def look(self) -> None:
+        """Begins what is due.
+
+        Raises:
+            WrongSettings: the file has become wrong.
+            Retriable: the database is out of reach.
+        """
+        for probe in self._application.probing.probes().values():
+            with self._lock:
+                if probe.name in self._running:
+                    continue
+            last = self._application.probing.runs.last_begin(probe.name)
+            if is_due(probe, last=last, since=self._since, now=self._application.now()):
+                with self._lock:
+                    self._running[probe.name] = self._pool.submit(partial(self._run, probe))
+
+    def stop(self) -> None:
+        """Ends the runs that are under way as stopped, and waits for that, but not for long."""
+        self._stop.set()
+        self._pool.close()
+        with self._lock:
+            ending = [*self._running.values()]
+        wait(ending, timeout=_ENDING)
+
+    def _run(self, probe: Probe) -> None:
+        try:
+            survive(lambda: self._one(probe), f"probe {readable(probe.name)}")
+        finally:
+            with self._lock:
+                self._running.pop(probe.name, None)
+
+    def _one(self, probe: Probe) -> None:
+        try:
+            run = run_probe(self._application, probe, stop=self._stop)
+        except WrongSettings as error:
+            log.warning("the probe %s did not run: %s", readable(probe.name), error)
+            return
+        log.info("probe %s: run %d is %s", readable(probe.name), run.number, run.state)
+
+
+def is_due(probe: Probe, *, last: datetime | None, since: datetime, now: datetime) -> bool:
+    """Whether a probe should begin at `now`; `last` is when it last began, `since` when this process started.
+
+    A time in the future (the clock was set back) counts as long ago. One that never ran begins at once if it runs at
+    intervals, and at its time of day otherwise.
+    """
+    if probe.every is not None:
+        return last is None or gone_by(last, now) >= probe.every
+    if probe.at is None:
+        return False
+    at = datetime.combine(now.astimezone(UTC).date(), probe.at, tzinfo=UTC)
+    newest = at if at <= now else at - _DAY
+    return newest > (since if last is None else last) or (last is not None and last > now)

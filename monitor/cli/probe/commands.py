@@ -1,0 +1,225 @@
+"""The commands `monitor probe run`, `list`, `show` and `compare`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from monitor.cli.opening import opened
+from monitor.cli.terminal import AsJson, actor, print_json, stopping
+from monitor.core.errors import WrongSettings
+from monitor.core.text.plain import readable
+
+if TYPE_CHECKING:
+    from monitor.app.wiring.application import Application
+    from monitor.probe.junit import Threshold
+    from monitor.probe.result import ItemResult, ProbeRun
+
+probe_app = typer.Typer(
+    name="probe",
+    no_args_is_help=True,
+    help="Ask a chatbot golden questions, and see whether its answers are right.",
+)
+_Run = Annotated[str, typer.Argument(metavar="RUN", help="The number of a run, or a version of the chatbot.")]
+
+
+@probe_app.command("run")
+def run(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A probe of the file that MONITOR_PROBES names.")],
+    *,
+    version: Annotated[str | None, typer.Option(help="The version of the chatbot; default: what it tells.")] = None,
+    golden: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="First make this file the newest version of the golden set.")
+    ] = None,
+    turns: Annotated[int | None, typer.Option(min=1, max=20, help="The most turns of a conversation.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIGURE=LIMIT", help="Exit with 1 under this mean, such as correctness=4.0; repeatable."),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the run as JUnit XML.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask every question of a golden set, and grade the answers.
+
+    Exits with 1 if a threshold is not reached, or the run was stopped.
+    """
+    from monitor.app.probe.run import run_probe
+    from monitor.cli.probe.tables import print_run, progress
+    from monitor.probe.result import RunState
+
+    thresholds = _thresholds(fail_under or [])
+    with opened() as application, stopping() as stop:
+        probe = application.probing.probe(name)
+        if golden is not None:
+            _import(application, probe.golden, golden)
+        known = application.probing.golden.newest(probe.golden)
+        with progress(min(limit or 10**9, len(known.items)) if known else 0, quiet=as_json) as report:
+            done = run_probe(application, probe, stop=stop, turns=turns, version=version, most=limit, report=report)
+        results = application.probing.runs.results(done.number)
+        before = _run_before(application, done)
+        problems = _problems(done, results, thresholds)
+        if junit is not None:
+            _write_junit(junit, done, results, thresholds)
+        if as_json:
+            print_json({**run_json(done, results), "failed": problems})
+        else:
+            shared = _shared(application, before, done)
+            print_run(done, results, runs=application.probing.runs, before=before, shared=shared)
+            for problem in problems:
+                typer.echo(f"failed: {problem}")
+    if problems or done.state is not RunState.DONE:
+        raise typer.Exit(1)
+
+
+@probe_app.command("list")
+def list_(
+    *,
+    probe: Annotated[str | None, typer.Option(help="Only runs of this probe.")] = None,
+    app_name: Annotated[str | None, typer.Option("--app", help="Only runs about this app.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="The most runs to list.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List runs, the newest first, with their figures."""
+    from monitor.cli.probe.tables import print_runs
+    from monitor.probe.figures import figures
+
+    with opened() as application:
+        runs = application.probing.runs.runs(probe=probe, app=app_name, most=limit)
+        scored = application.probing.runs.scored([one.number for one in runs])
+    if as_json:
+        print_json([{**asdict(one.run), "figures": figures(one.scores).to_json()} for one in scored])
+    else:
+        print_runs(scored)
+
+
+@probe_app.command("show")
+def show(
+    number: Annotated[int, typer.Argument(metavar="RUN", min=1, help="The number of a run.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show a run: its figures, and each question with the conversation about it, the worst first."""
+    from monitor.cli.probe.tables import print_items, print_run
+
+    with opened() as application:
+        found = application.probing.runs.run(number)
+        if found is None:
+            raise WrongSettings(f"there is no run {number}: monitor probe list")
+        results = application.probing.runs.results(number)
+        if as_json:
+            print_json(run_json(found, results))
+            return
+        before = _run_before(application, found)
+        shared = _shared(application, before, found)
+        print_run(found, results, runs=application.probing.runs, before=before, shared=shared)
+    print_items(results)
+
+
+@probe_app.command("compare")
+def compare(before: _Run, after: _Run, *, as_json: AsJson = False) -> None:
+    """Compare two runs question by question: is one version of the chatbot better?"""
+    from monitor.cli.probe.tables import print_comparison
+    from monitor.probe.compare import compare as compared
+
+    with opened() as application:
+        first, second = _named(application, before), _named(application, after)
+        same = _shared(application, first, second)
+        scored = {one.run.number: one.scores for one in application.probing.runs.scored([first.number, second.number])}
+    found = compared(scored[first.number], scored[second.number], same=same)
+    if as_json:
+        print_json({"before": asdict(first), "after": asdict(second), **found.to_json()})
+    else:
+        print_comparison(first, second, found)
+
+
+def run_json(run: ProbeRun, results: list[ItemResult]) -> dict[str, object]:
+    """A run with its figures and results."""
+    from monitor.probe.figures import figures
+
+    return {
+        "run": asdict(run),
+        "figures": figures([one.scored for one in results]).to_json(),
+        "items": [
+            {
+                **{name: value for name, value in asdict(result).items() if name not in {"turns", "spend"}},
+                "spend": asdict(result.spend),
+                "turns": [
+                    {
+                        **{name: value for name, value in asdict(turn).items() if name != "grade"},
+                        "scores": [] if turn.grade is None else turn.grade.scores,
+                        "feedback": "" if turn.grade is None else turn.grade.feedback,
+                        "reason": None if turn.grade is None else turn.grade.reason,
+                    }
+                    for turn in result.turns
+                ],
+            }
+            for result in results
+        ],
+    }
+
+
+def _thresholds(given: list[str]) -> list[Threshold]:
+    from monitor.probe.junit import parse_threshold
+
+    try:
+        return [parse_threshold(text) for text in given]
+    except ValueError as error:
+        raise WrongSettings(f"--fail-under: {error}") from None
+
+
+def _problems(run: ProbeRun, results: list[ItemResult], thresholds: list[Threshold]) -> list[str]:
+    from monitor.probe.figures import figures
+
+    found = figures([one.scored for one in results])
+    problems = [problem for threshold in thresholds if (problem := threshold.problem(found)) is not None]
+    return [*problems, *([run.error] if run.error else [])]
+
+
+def _write_junit(path: Path, run: ProbeRun, results: list[ItemResult], thresholds: list[Threshold]) -> None:
+    from monitor.core.files import replacing
+    from monitor.probe.figures import figures
+    from monitor.probe.junit import junit_xml
+
+    content = junit_xml(run, results, figures([one.scored for one in results]), thresholds)
+    with replacing(path) as file:
+        file.write(content)
+
+
+def _import(application: Application, name: str, path: Path) -> None:
+    from monitor.probe.formats.read import read_golden
+
+    items = read_golden(path)
+    application.probing.golden.save(name, items, by=actor(None), now=application.now())
+
+
+def _named(application: Application, name: str) -> ProbeRun:
+    """The run of this number, or the newest one of this version of the chatbot."""
+    runs = application.probing.runs
+    if name.isascii() and name.isdigit() and len(name) < len(str(2**63)) and (found := runs.run(int(name))):
+        return found
+    newest = runs.runs(chatbot=name, most=1)
+    if not newest:
+        raise WrongSettings(f"there is no run or version {readable(name)}: monitor probe list")
+    return newest[0]
+
+
+def _run_before(application: Application, run: ProbeRun) -> ProbeRun | None:
+    """The newest earlier run of the same probe that is done."""
+    from monitor.probe.result import RunState
+
+    earlier = application.probing.runs.runs(probe=run.probe, before=run.number, most=20)
+    return next((one for one in earlier if one.state is RunState.DONE), None)
+
+
+def _shared(application: Application, before: ProbeRun | None, after: ProbeRun) -> frozenset[str] | None:
+    """The items with the same texts in the golden sets of both runs; None if the sets are the same."""
+    if before is None or before.golden_hash == after.golden_hash:
+        return None
+    golden = application.probing.golden
+    sets = [golden.version(run.golden, run.golden_version) for run in (before, after)]
+    first, second = ({(i.id, i.question, i.reference) for i in one.items} if one else set() for one in sets)
+    return frozenset(item for item, _, _ in first & second)

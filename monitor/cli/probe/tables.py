@@ -1,0 +1,189 @@
+"""Prints runs of probes, their items, and what a comparison found."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from monitor.cli.terminal import literal, plural
+from monitor.core.text.plain import readable
+from monitor.probe.compare import CONFIDENCE, FEWEST, Compared, Difference, compare
+from monitor.probe.figures import Mean, figures
+from monitor.probe.result import ItemResult, ItemState, ProbeRun, ScoredRun
+
+if TYPE_CHECKING:
+    from monitor.store.probe.runs import ProbeRuns
+
+_NAMES: Final = {
+    "correctness": "correctness, 1 to 5",
+    "wscore": "wscore, 0 to 5",
+    "lscore": "turns (lscore)",
+    "mscore": "best answer (mscore)",
+    "unsure": "not sure",
+}
+_OUTCOMES: Final = {
+    "better": "better",
+    "worse": "worse",
+    "no_difference_shown": "no difference shown",
+    "too_few": f"fewer than {FEWEST} questions",
+}
+_WORST = 3  # items that are named below a run
+_SHOWN = 200  # characters of a text
+
+
+@contextmanager
+def progress(items: int, *, quiet: bool) -> Iterator[Callable[[ItemResult], None]]:
+    """Yields a function that counts results: on a bar on a terminal, not at all elsewhere."""
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(
+        *columns, console=Console(stderr=True), transient=True, disable=quiet or not sys.stderr.isatty()
+    ) as bar:
+        task = bar.add_task("asking", total=items)
+        yield lambda _: bar.advance(task)
+
+
+def print_run(
+    run: ProbeRun,
+    results: Sequence[ItemResult],
+    *,
+    runs: ProbeRuns,
+    before: ProbeRun | None,
+    shared: Collection[str] | None,
+) -> None:
+    """The figures of a run, how it compares with the one before it, and what to look at next."""
+    found = figures([one.scored for one in results])
+    typer.echo(f"run {run.number} of the probe {readable(run.probe)}: {_about(run)}")
+    table = Table(box=None, pad_edge=False)
+    for name in ("figure", "mean", "95 % interval", "questions"):
+        table.add_column(name, justify="left" if name == "figure" else "right")
+    for name, words in _NAMES.items():
+        mean = found.named(name)
+        if mean.mean is not None and (run.turns > 1 or name in {"correctness", "unsure"}):
+            table.add_row(words, _value(mean, share=name == "unsure"), _interval(mean, name), str(mean.count))
+    Console().print(table)
+    for state in (ItemState.FAILED, ItemState.UNGRADED):
+        if number := found.states.get(state, 0):
+            who = "the chatbot did not answer" if state is ItemState.FAILED else "the judge did not grade"
+            typer.echo(f"{who} {plural(number, 'question')}")
+    if run.error:
+        typer.echo(f"stopped: {readable(run.error)}")
+    if before is not None:
+        earlier = next(iter(runs.scored([before.number])), None)
+        if earlier is not None:
+            compared = compare(earlier.scores, [one.scored for one in results], same=shared)
+            typer.echo(f"against run {before.number}{_version(before)}: {_line(compared.differences['correctness'])}")
+            typer.echo(f"  monitor probe compare {before.number} {run.number}")
+    worst = sorted((one for one in results if one.correctness is not None), key=lambda one: one.correctness or 0)
+    for one in worst[:_WORST]:
+        typer.echo(f"  {one.correctness:g}  {readable(one.item.id)}: {_short(one.item.question)}")
+    typer.echo(f"  monitor probe show {run.number}")
+
+
+def print_items(results: Sequence[ItemResult]) -> None:
+    """Each item with its turns, the worst first."""
+    console = Console(highlight=False)
+    for one in sorted(results, key=lambda one: (one.correctness or 0, one.item.id)):
+        console.print(f"\n[bold]{literal(one.item.id)}[/bold] {one.state} {_scores(one)}")
+        console.print(f"  reference  {literal(_short(one.item.reference))}")
+        for number, turn in enumerate(one.turns, start=1):
+            console.print(f"  {number} asked    {literal(_short(turn.question))}")
+            console.print(f"    answer   {literal(_short(turn.failure or turn.answer))}")
+            if turn.composed is not None:
+                console.print(f"    composed {literal(_short(turn.composed))}")
+            if turn.grade is not None:
+                score = "no grade" if turn.grade.score is None else f"{turn.grade.score:g}"
+                console.print(f"    judge    {score}: {literal(_short(turn.grade.reason or turn.grade.feedback))}")
+            if turn.leaks:
+                console.print(f"    kept out {literal(', '.join(turn.leaks))}")
+
+
+def print_runs(scored: Sequence[ScoredRun]) -> None:
+    """One line for each run."""
+    if not scored:
+        typer.echo("no probe has run yet: monitor probe run NAME")
+        return
+    table = Table(box=None, pad_edge=False)
+    for name in ("run", "probe", "chatbot", "began (UTC)", "state", "correctness", "wscore", "not sure", "questions"):
+        table.add_column(name, justify="left" if name in {"probe", "chatbot", "state"} else "right")
+    for one in scored:
+        found, run = figures(one.scores), one.run
+        table.add_row(
+            str(run.number),
+            literal(run.probe),
+            literal(run.chatbot) or "-",
+            f"{run.began_at:%Y-%m-%d %H:%M}",
+            run.state,
+            _value(found.correctness),
+            _value(found.wscore) if run.turns > 1 else "-",
+            _value(found.unsure, share=True),
+            str(len(one.scores)),
+        )
+    Console().print(table)
+
+
+def print_comparison(before: ProbeRun, after: ProbeRun, found: Compared) -> None:
+    """What a comparison found, and the questions that moved most."""
+    typer.echo(f"run {before.number}{_version(before)} against run {after.number}{_version(after)}")
+    for name, difference in found.differences.items():
+        if difference.pairs and (name != "wscore" or max(before.turns, after.turns) > 1):
+            typer.echo(f"{_NAMES[name]}: {_line(difference, share=name == 'unsure')}")
+    if found.unpaired:
+        typer.echo(f"{plural(found.unpaired, 'question')} were judged in one of the runs only")
+    if before.golden_hash != after.golden_hash:
+        typer.echo("the golden sets differ: only questions with the same text and reference are compared")
+    for one in found.moved[:10]:
+        if one.by < 0:
+            typer.echo(f"  {one.before:g} -> {one.after:g}  {readable(one.item)}")
+
+
+def _line(difference: Difference, *, share: bool = False) -> str:
+    if difference.mean is None:
+        return "no question was judged in both runs"
+    words = f"{_signed(difference.mean, share=share)} over {plural(difference.pairs, 'question')}"
+    if difference.lower is None or difference.upper is None:
+        return f"{words}: {_OUTCOMES[difference.outcome]}, too few to compare"
+    bounds = f"{_signed(difference.lower, share=share)} to {_signed(difference.upper, share=share)}"
+    return f"{words} ({CONFIDENCE:.0%} interval {bounds}): {_OUTCOMES[difference.outcome]}"
+
+
+def _signed(value: float, *, share: bool) -> str:
+    return f"{value * 100:+.1f} pp" if share else f"{value:+.2f}"
+
+
+def _about(run: ProbeRun) -> str:
+    about = f"{plural(run.items, 'question')} of {shlex.quote(readable(run.golden))}, version {run.golden_version}"
+    return f"{run.state}, {about}, {readable(run.target)}{_version(run)}, judged by {readable(run.judge)}"
+
+
+def _version(run: ProbeRun) -> str:
+    return f" ({readable(run.chatbot)})" if run.chatbot else ""
+
+
+def _scores(one: ItemResult) -> str:
+    named = (("correctness", one.correctness), ("wscore", one.wscore), ("turns", one.lscore), ("best", one.mscore))
+    return ", ".join(f"{name} {value:g}" for name, value in named if value is not None)
+
+
+def _value(mean: Mean, *, share: bool = False) -> str:
+    if mean.mean is None:
+        return "-"
+    return f"{mean.mean:.1%}" if share else f"{mean.mean:.2f}"
+
+
+def _interval(mean: Mean, name: str) -> str:
+    if mean.lower is None or mean.upper is None:
+        return "-"
+    return f"{mean.lower:.1%} to {mean.upper:.1%}" if name == "unsure" else f"{mean.lower:.2f} to {mean.upper:.2f}"
+
+
+def _short(text: str) -> str:
+    line = readable(" ".join(text.split()))
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"

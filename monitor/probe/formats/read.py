@@ -1,0 +1,149 @@
+"""Reads golden items from a file: ours, RAGAS test sets, Langfuse dataset exports, and OpenAI evals.
+
+The file is JSON (a list, or an object that holds one), JSON lines or CSV. Each row tells its format by its fields.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from monitor.core.errors import WrongSettings
+from monitor.core.text.plain import readable
+from monitor.probe.formats.fields import FORMATS, NotGolden
+from monitor.probe.golden import GoldenItem
+
+LARGEST: Final = 64 * 2**20  # bytes of a file
+MOST: Final = 10_000  # items
+LONGEST: Final = 20_000  # characters of a text
+_MOST_TOLD = 20  # problems
+
+
+class Row(NamedTuple):
+    """A row and where it begins: its line, or for a JSON list its number from 1."""
+
+    place: int
+    value: Any
+
+
+def read_golden(path: Path) -> list[GoldenItem]:
+    """The items of the file, in its order. Items without an id get one from their question.
+
+    Raises:
+        WrongSettings: the file cannot be read, or a row is no golden item; the message names up to 20 places, and
+            nothing of the file may be used.
+    """
+    try:
+        if path.stat().st_size > LARGEST:
+            raise WrongSettings(f"{path}: is larger than {LARGEST // 2**20} MiB")
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise WrongSettings(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise WrongSettings(f"{path}: is not UTF-8") from None
+    return parse_golden(text, name=str(path))
+
+
+def parse_golden(text: str, *, name: str) -> list[GoldenItem]:
+    """Like `read_golden`, but from text; messages call the file `name`."""
+    items: list[GoldenItem] = []
+    problems: list[str] = []
+    by_id: dict[str, int] = {}
+    by_question: dict[str, tuple[int, str]] = {}
+    for place, value in _rows(text, name):
+        try:
+            item = _item(value)
+        except NotGolden as error:
+            problems.append(f"{name}:{place}: {error}")
+            continue
+        key = " ".join(item.question.casefold().split())
+        if item.id in by_id:
+            problems.append(f"{name}:{place}: has the id {readable(item.id)!r} of place {by_id[item.id]}")
+        elif key in by_question and by_question[key][1] != item.reference:
+            problems.append(f"{name}:{place}: asks what place {by_question[key][0]} asks, with another reference")
+        elif key not in by_question:
+            items.append(item)
+        by_id.setdefault(item.id, place)
+        by_question.setdefault(key, (place, item.reference))
+        if len(items) > MOST:
+            raise WrongSettings(f"{name}: has more than {MOST:,} items")
+    if problems:
+        more = len(problems) - _MOST_TOLD
+        told = [*problems[:_MOST_TOLD], *([f"and {more} more problems"] if more > 0 else [])]
+        raise WrongSettings("\n".join(told))
+    if not items:
+        raise WrongSettings(f"{name}: holds no golden items")
+    return items
+
+
+def _item(value: object) -> GoldenItem:
+    if not isinstance(value, Mapping):
+        raise NotGolden("is no object with a question and a reference")
+    for recognises, read in FORMATS:
+        if recognises(value):
+            item = read(value)
+            break
+    else:
+        known = "question and reference, user_input and reference, input and expectedOutput, or input and ideal"
+        raise NotGolden(f"has none of the fields {known}")
+    for field, text in (("question", item.question), ("reference", item.reference)):
+        if not text.strip():
+            raise NotGolden(f"its {field} is empty")
+        if len(text) > LONGEST:
+            raise NotGolden(f"its {field} has more than {LONGEST:,} characters")
+    return item
+
+
+def _rows(text: str, name: str) -> Iterator[Row]:
+    start = text.lstrip()[:1]
+    if start == "[":
+        yield from _listed(_parsed(text, name))
+    elif start == "{":
+        lines = [Row(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        if len(lines) > 1 and not _is_json(lines[0].value):
+            yield from _listed(_parsed(text, name))
+            return
+        for place, line in lines:
+            value = _parsed(line, f"{name}:{place}")
+            held = _held(value) if len(lines) == 1 else None
+            yield from [Row(place, value)] if held is None else _listed(held)
+    else:
+        reader = csv.DictReader(io.StringIO(text), strict=True)
+        try:
+            for row in reader:
+                yield Row(reader.line_num, row)
+        except csv.Error as error:
+            raise WrongSettings(f"{name}:{reader.line_num}: is no CSV: {error}") from None
+
+
+def _listed(value: object) -> Iterator[Row]:
+    found = value if isinstance(value, list) else _held(value)
+    for number, item in enumerate([value] if found is None else found, start=1):
+        yield Row(number, item)
+
+
+def _held(value: object) -> list[Any] | None:
+    """The only list of objects in an object, such as the items of an exported dataset."""
+    lists = [held for held in value.values() if isinstance(held, list)] if isinstance(value, Mapping) else []
+    objects = [held for held in lists if held and all(isinstance(item, Mapping) for item in held)]
+    whole = isinstance(value, Mapping) and any(recognises(value) for recognises, _ in FORMATS)
+    return objects[0] if len(objects) == 1 and not whole else None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _parsed(text: str, name: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise WrongSettings(f"{name}: is no JSON: {error}") from None
