@@ -25,11 +25,11 @@ from typing import Final
 from monitor.assess.ports import TokenEncoder
 from monitor.assess.score.alignment import align
 from monitor.assess.score.alignment_limit import within_reach
-from monitor.assess.score.facts import FactIndex, conflicts, facts, not_held
+from monitor.assess.score.facts import Fact, FactIndex, facts, not_held
 from monitor.assess.score.facts.antonyms import stem as without_ending
-from monitor.assess.score.facts.fact import FactKind
 from monitor.assess.score.facts.language import listed
 from monitor.assess.score.facts.negation import polarity
+from monitor.assess.score.facts.quantities.quantity import Quantity
 from monitor.core.text.sentences import sentence_spans
 from monitor.core.text.stop_words import STOP_WORDS
 from monitor.core.text.words import stems
@@ -83,12 +83,11 @@ class LeakGuard:
         holds is kept; or "not", if only one of the two texts denies something.
         """
         ours, right = FactIndex.of([rewritten]), FactIndex.of([reference])
-        kept = {fact.kind for fact in facts(rewritten) if right.holds(fact)}
+        kept = {sort for fact in facts(rewritten) if right.holds(fact) for sort in _sorts(fact)}
         gone = [
             fact.text
             for fact in not_held(facts(composed), ours)
-            if not right.holds(fact)
-            and (conflicts(fact, rewritten) if fact.kind is FactKind.NUMBER else fact.kind in kept)
+            if not right.holds(fact) and not kept.isdisjoint(_sorts(fact))
         ]
         turned = _denies(rewritten) != _denies(composed)
         return tuple(text[:LONGEST_LEAK] for text in dict.fromkeys([*gone, *["not"] * turned]))[:MOST_LEAKS]
@@ -149,6 +148,12 @@ def _pieces(text: str) -> frozenset[str]:
 
 def _korean(stem: str) -> bool:
     return "\uac00" <= stem[0] <= "\ud7a3"
+
+
+def _sorts(fact: Fact) -> set[tuple[str, str]]:
+    """What facts must share to answer the same question: their kind, and what a number is a number of, by its unit."""
+    units = {q.unit.dimension if q.unit is not None else "" for q in fact.key if isinstance(q, Quantity)}
+    return {(fact.kind, unit) for unit in units or {""}}
 
 
 def _denies(text: str) -> bool:

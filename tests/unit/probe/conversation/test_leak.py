@@ -87,6 +87,8 @@ def test_inflections_of_allowed_words_are_allowed():
         ("It takes 30 days; gladly.", "30 days.", "14 days", ()),
         ("It takes 14 days, call 555-1234.", "It takes 14 days.", "14 days", ()),
         ("Ask Ms Weber, or else Ms Roussel.", "Ask Ms Roussel.", "Madame Roussel", ("Ask Ms Weber",)),
+        ("Room 12, I think, or room 48.", "Room 12, I think.", "Room 12", ("48",)),
+        ("It is 3 May 2024 or 9 June 2024.", "It is 3 May 2024.", "2024-05-03", ("9 June 2024",)),
         ("You cannot return it.", "You can return it.", "Returns are allowed.", ("not",)),
         ("You can return it.", "Returning is not possible.", "No returns.", ("not",)),
         ("It is not possible, sorry.", "Not possible.", "No.", ()),
