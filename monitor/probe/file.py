@@ -32,18 +32,19 @@ def _path(value: object) -> JsonPath:
 
 def _time_of_day(value: object) -> time:
     try:
-        return time.fromisoformat(value) if isinstance(value, str) else _no_time()
+        found = time.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
-        return _no_time()
-
-
-def _no_time() -> time:
-    raise ValueError('must be a time of day in UTC, in quotes, such as "06:30"')
+        found = None
+    if found is None or found.tzinfo is not None:
+        raise ValueError('must be a time of day in UTC, in quotes, such as "06:30"')
+    return found
 
 
 _Path = Annotated[JsonPath, PlainValidator(_path)]
 _Duration = Annotated[timedelta, PlainValidator(duration)]
-_PerSecond = Annotated[float, BeforeValidator(lambda n: float(n) if type(n) is int else n), Field(gt=0)]
+_PerSecond = Annotated[
+    float, BeforeValidator(lambda n: float(n) if type(n) is int else n), Field(gt=0, allow_inf_nan=False)
+]
 _Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\s/][^/\x00-\x1f]*$")]
 
 
@@ -132,9 +133,7 @@ class ProbeForm(_Form):
     turns: Annotated[int, Field(ge=1, le=20)] = 1
     repeats: Annotated[int, Field(ge=1, le=9)] = 1
     concurrency: Annotated[int, Field(ge=1, le=256)] = 4
-    per_second: (
-        Annotated[float, Field(gt=0), BeforeValidator(lambda n: float(n) if isinstance(n, int) else n)] | None
-    ) = None
+    per_second: _PerSecond | None = None
     timeout: _Duration = timedelta(seconds=60)
     version: str = ""
 
@@ -145,7 +144,7 @@ class ProbeForm(_Form):
         if self.every is not None and self.every < _LEAST_APART:
             raise ValueError("every must be 1m or longer")
         if not timedelta() < self.timeout <= timedelta(hours=1):
-            raise ValueError("timeout must be between 1s and 1h")
+            raise ValueError("timeout must be above 0 and at most 1h")
         return self
 
 
