@@ -51,14 +51,18 @@ def run_items(
                 running[pool.submit(lambda p=place, i=item: converse(p, i))] = place  # type: ignore[misc]
             if not running:
                 break
+            error: MonitorError | None = None
             for future in wait(running, timeout=_LOOK, return_when=FIRST_COMPLETED).done:
                 place = running.pop(future)
                 try:
                     result = future.result()
-                except MonitorError as error:
-                    return Ran(asked=asked, error=error)
+                except MonitorError as raised:
+                    error = error or raised  # others that ended in the same moment are still kept
+                    continue
                 done(place, result)
                 asked += 1
+            if error is not None:
+                return Ran(asked=asked, error=error)
     finally:
         pool.close()
     return Ran(asked=asked)
