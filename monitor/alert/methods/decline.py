@@ -175,7 +175,8 @@ def _detail(newest: ProbedRun, measure: Sequence[ProbedRun], falls: Sequence[_Fa
     fell = [f"{_short(fall.item)} {fall.before:.3g} -> {fall.now:.3g}" for fall in falls[:_NAMED] if fall.by > 0]
     most = f"; fell most: {', '.join(fell)}" if fell else ""
     command = f"monitor probe compare {first.number} {newest.number}"
-    return f"{said} than in the {len(measure)} before it{version}; {command}{most}"
+    runs = "run" if len(measure) == 1 else f"{len(measure)} runs"
+    return f"{said} than in the {runs} before it{version}; {command}{most}"
 
 
 def _short(text: str) -> str:

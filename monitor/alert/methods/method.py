@@ -42,7 +42,7 @@ class Method(Protocol):
     def promise(self) -> str:
         """In plain words, what the rule's page rests on, and how often it may be false."""
 
-    def fires_below(self, signal: Signal) -> bool:
+    def fires_below(self, signal: Signal) -> bool:  # noqa: ARG002  for methods that fire below for some signals
         """Whether the alert fires when `signal` is below the line instead of above it."""
         return False
 
