@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from monitor.core.errors import WrongSettings
 from monitor.probe.file import Probe, load_probes
 from monitor.probe.golden import GoldenItem
+from monitor.probe.mark import ProbedTurns, conversation_name
 from monitor.probe.result import ItemResult
 
 if TYPE_CHECKING:
@@ -51,6 +52,13 @@ class Probing:
         from monitor.store.probe.golden import GoldenSets
 
         return GoldenSets(self._application.engine)
+
+    @cached_property
+    def probed_turns(self) -> ProbedTurns:
+        def known(marks: set[str]) -> frozenset[str]:
+            return self.runs.marks(marks)  # the database is opened for the first mark
+
+        return ProbedTurns(known)
 
     def probes(self) -> Mapping[str, Probe]:
         """The probes of the configured file, by name, read anew; none if no file is configured.
@@ -102,7 +110,7 @@ class Probing:
                     contexts=contexts,
                     roles=roles,
                     turns=turns,
-                    conversation=f"monitor-probe-{mark}-{place}",
+                    conversation=conversation_name(mark, place),
                 )
 
             prompts = [*grader.prompts, *(Roles.prompts if roles is not None else ())]
@@ -115,6 +123,6 @@ class Probing:
         retriever = probe.open_retriever()
         if retriever is not None:
             closing.callback(retriever.close)
-            return FromRetriever(retriever, conversation=f"monitor-probe-{mark}-retriever")
+            return FromRetriever(retriever, conversation=conversation_name(mark, "retriever"))
         documents = shown_documents(self._application.engine, probe.app, now=self._application.now())
         return ByQuestionAndReference(Collection(documents, self._application.assessing.embedder))

@@ -12,6 +12,9 @@ import signal
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
+from selectors import EVENT_READ, DefaultSelector
+from tempfile import TemporaryFile
+from time import monotonic
 from typing import Final
 
 from typing_extensions import override
@@ -19,12 +22,12 @@ from typing_extensions import override
 from monitor.core.errors import Fatal
 from monitor.core.text.plain import plain
 from monitor.probe.target import ChatbotAnswer, ChatbotFailed, Exchange, Target
-from monitor.probe.targets.function import read_answer
+from monitor.probe.targets.function import LARGEST, read_answer
 from monitor.probe.targets.pace import Pace
 from monitor.probe.targets.template import fill
 
-LARGEST: Final = 4 * 2**20  # bytes of an answer
 _QUOTED = 200
+_CHUNK = 65_536  # bytes
 _REQUEST: Final = {"question": "{question}", "history": "{history}", "conversation": "{conversation}"}
 
 
@@ -49,29 +52,50 @@ class CommandTarget(Target):
     def ask(self, question: str, *, history: Sequence[Exchange], conversation: str) -> ChatbotAnswer:
         self._pace.enter()
         request = fill(dict(_REQUEST), question=question, history=history, conversation=conversation)
+        until = monotonic() + self._timeout
+        with TemporaryFile() as given:  # a pipe would be full before a command that writes first has read it
+            given.write(json.dumps(request).encode())
+            given.seek(0)
+            try:
+                process = subprocess.Popen(  # noqa: S603  the operator's own command
+                    self._command,
+                    stdin=given,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise Fatal(f"{self.place}: cannot be started: {error.strerror}") from None
+        assert process.stdout is not None  # noqa: S101  it is a pipe
         try:
-            process = subprocess.Popen(  # noqa: S603  the operator's own command
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise Fatal(f"{self.place}: cannot be started: {error.strerror}") from None
-        try:
-            said, _ = process.communicate(json.dumps(request).encode(), timeout=self._timeout)
+            said = self._written(process.stdout.fileno(), until)
+            process.wait(max(until - monotonic(), 0))
         except subprocess.TimeoutExpired:
-            raise ChatbotFailed("timeout", f"{self.place} gave no answer in {self._timeout:g} s") from None
+            raise self._late() from None
         finally:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
+            process.stdout.close()
             process.wait()
         if process.returncode:
             raise ChatbotFailed("refused", f"{self.place} ended with {process.returncode}")
-        if len(said) > LARGEST:
-            raise ChatbotFailed("too_long", f"{self.place} wrote more than {LARGEST // 2**20} MiB")
         return self._read(said.decode("utf-8", "replace").strip())
+
+    def _written(self, descriptor: int, until: float) -> bytes:
+        """All that it writes until it ends."""
+        said = bytearray()
+        with DefaultSelector() as readable:
+            readable.register(descriptor, EVENT_READ)
+            while readable.select(max(until - monotonic(), 0)):
+                if not (chunk := os.read(descriptor, _CHUNK)):
+                    return bytes(said)
+                said += chunk
+                if len(said) > LARGEST:
+                    raise ChatbotFailed("too_long", f"{self.place} wrote more than {LARGEST // 2**20} MiB")
+        raise self._late()
+
+    def _late(self) -> ChatbotFailed:
+        return ChatbotFailed("timeout", f"{self.place} gave no answer in {self._timeout:g} s")
 
     def _read(self, text: str) -> ChatbotAnswer:
         if not text.startswith("{"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import TimeoutError as Late
-from typing import Any
+from typing import Any, Final
 
 from typing_extensions import override
 
@@ -18,6 +18,8 @@ from monitor.core.pool import Pool
 from monitor.probe.target import ChatbotAnswer, ChatbotFailed, Exchange, Target
 from monitor.probe.targets.pace import Pace
 
+LARGEST: Final = 4 * 2**20  # characters or bytes of an answer
+MOST_DOCUMENTS: Final = 100
 _THREADS = 256
 
 
@@ -54,7 +56,7 @@ class FunctionTarget(Target):
             said = future.result(self._timeout)
         except Late:
             raise ChatbotFailed("timeout", f"{self._name} gave no answer in {self._timeout:g} s") from None
-        except Exception as error:  # noqa: BLE001  the function is the team's own
+        except (Exception, SystemExit) as error:  # noqa: BLE001  the function is the team's own
             raise ChatbotFailed("refused", f"{self._name} raised {type(error).__name__}") from None
         return read_answer(said, of=self._name)
 
@@ -79,16 +81,16 @@ def read_answer(said: object, *, of: str) -> ChatbotAnswer:
     """The answer in what a function or a command returned.
 
     Raises:
-        ChatbotFailed: it is neither a text nor a dictionary with `answer`.
+        ChatbotFailed: it is neither a text nor a dictionary with `answer`, or it is too long.
     """
-    if isinstance(said, str):
-        return ChatbotAnswer(text=storable(said))
-    fields: Mapping[str, Any] = said if isinstance(said, Mapping) else {}
+    fields: Mapping[str, Any] = {"answer": said} if isinstance(said, str) else said if isinstance(said, Mapping) else {}
     answer, documents, version = fields.get("answer"), fields.get("documents", ()), fields.get("version")
+    if isinstance(answer, str) and len(answer) > LARGEST:
+        raise ChatbotFailed("too_long", f"{of} gave an answer of {len(answer)} characters")
     if not isinstance(answer, str) or not isinstance(documents, list | tuple):
         raise ChatbotFailed("malformed", f'{of} returned neither a text nor {{"answer": …, "documents": […]}}')
     return ChatbotAnswer(
         text=storable(answer),
-        documents=tuple(storable(str(document)) for document in documents),
+        documents=tuple(storable(str(document)) for document in documents[:MOST_DOCUMENTS]),
         version=None if version is None else storable(str(version)),
     )

@@ -20,13 +20,12 @@ from monitor.core.model import Json
 from monitor.core.retry import delay_before, retry_after
 from monitor.core.text.plain import plain
 from monitor.probe.target import ChatbotAnswer, ChatbotFailed, Exchange, Target
+from monitor.probe.targets.function import LARGEST, MOST_DOCUMENTS
 from monitor.probe.targets.json_path import JsonPath, parse_json_path
 from monitor.probe.targets.pace import Pace
 from monitor.probe.targets.secrets import with_secrets
 from monitor.probe.targets.template import MESSAGES, fill
 
-LARGEST: Final = 4 * 2**20  # bytes of an answer
-MOST_DOCUMENTS: Final = 100
 MARK_HEADER: Final = "X-Monitor-Probe"
 _CHOSEN = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED}
 _BUSY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
