@@ -20,7 +20,12 @@ from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, NAMES, PROBE_LABE
 from monitor.alert.silence import Inhibition, Matcher, parse_matcher
 from monitor.alert.wording import http_url
 
-_METHOD_OF = {SignalKind.NO_DATA: "absence", SignalKind.RANKS: "shift", SignalKind.TRUE_RATE: "rate"}
+_METHOD_OF = {
+    SignalKind.NO_DATA: "absence",
+    SignalKind.RANKS: "shift",
+    SignalKind.TRUE_RATE: "rate",
+    SignalKind.PROBE: "decline",
+}
 _PAGE = re.compile(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*(?:#[\w-]+)?")
 _TAKEN = (*ANSWER_LABELS, *INGEST_LABELS, *PROBE_LABELS, "rule", "severity", "alertname")
 

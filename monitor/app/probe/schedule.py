@@ -19,11 +19,12 @@ from monitor.core.errors import WrongSettings
 from monitor.core.pool import Pool
 from monitor.core.text.plain import readable
 from monitor.probe.file import Probe
+from monitor.probe.run import GRACE
 
 log = logging.getLogger(__name__)
 _LOOK_EVERY: Final = 20.0  # seconds
 _AT_ONCE: Final = 4  # probes that run at the same time
-_ENDING: Final = 10.0  # seconds
+_ENDING: Final = GRACE + 5.0  # seconds
 _DAY: Final = timedelta(days=1)
 
 

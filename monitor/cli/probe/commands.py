@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,7 +33,8 @@ def run(
     *,
     version: Annotated[str | None, typer.Option(help="The version of the chatbot; default: what it tells.")] = None,
     golden: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="First make this file the newest version of the golden set.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Ask the questions of this file, kept as the golden set of its name."),
     ] = None,
     turns: Annotated[int | None, typer.Option(min=1, max=20, help="The most turns of a conversation.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
@@ -56,7 +57,7 @@ def run(
     with opened() as application, stopping() as stop:
         probe = application.probing.probe(name)
         if golden is not None:
-            _import(application, probe.golden, golden)
+            probe = replace(probe, golden=_imported(application, golden))
         known = application.probing.golden.newest(probe.golden)
         with progress(min(limit or 10**9, len(known.items)) if known else 0, quiet=as_json) as report:
             done = run_probe(application, probe, stop=stop, turns=turns, version=version, most=limit, report=report)
@@ -190,11 +191,12 @@ def _write_junit(path: Path, run: ProbeRun, results: list[ItemResult], threshold
         file.write(content)
 
 
-def _import(application: Application, name: str, path: Path) -> None:
+def _imported(application: Application, path: Path) -> str:
+    """The name of the golden set that the file has become: the file's, so that no scheduled probe asks it."""
     from monitor.probe.formats.read import read_golden
 
     items = read_golden(path)
-    application.probing.golden.save(name, items, by=actor(None), now=application.now())
+    return application.probing.golden.save(path.stem, items, by=actor(None), now=application.now()).name
 
 
 def _named(application: Application, name: str) -> ProbeRun:

@@ -118,11 +118,31 @@ def test_the_rest_has_defaults():
         ("ledger_imbalance, above: 0, by: []", (), "threshold"),
         ("{rate: refusal}, method: change", ("app",), "change"),
         ("{rate: refusal}, method: sequential, target: baseline + 1pp", ("app",), "sequential"),
+        ("{probe: correctness}", ("probe",), "decline"),
+        ("{probe: wscore}, method: threshold, below: 3.5, confident: true", ("probe",), "threshold"),
     ],
 )
 def test_every_signal_has_labels_and_a_method_that_suit_it(signal, by, method):
     (rule,) = parse(f"rules:\n  - {{name: a, signal: {signal}}}\n").rules
     assert (rule.by, rule.method.name) == (by, method)
+
+
+@pytest.mark.parametrize(
+    ("rule", "problem"),
+    [
+        ("signal: {probe: sda}", "unknown probe 'sda'; known: correctness, wscore, unsure"),
+        ("signal: {probe: correctness}, method: change", "the method 'change' takes"),
+        ("signal: {rate: refusal}, method: decline", "the method 'decline' takes probe, not rate"),
+        ("signal: {probe: correctness}, at_least: 6", "at_least: must be above 0 and at most 5"),
+        ("signal: {probe: unsure}, at_least: 1", "at_least: must be below 1"),
+        ("signal: {probe: correctness}, runs: 6", "runs: must be 5 or less"),
+        ("signal: {probe: unsure}, method: threshold, below: 0.5", "only a mean can be too low"),
+        ("signal: {probe: correctness}, by: [topic]", "no label 'topic'; its labels: probe, app, environment"),
+    ],
+)
+def test_errors_of_rules_on_probes_name_what_is_wrong(rule, problem):
+    with pytest.raises(WrongSettings, match=re.escape(problem)):
+        parse(f"rules:\n  - {{name: a, {rule}}}\n")
 
 
 def test_parameters_reach_the_method():
@@ -149,7 +169,7 @@ def test_the_shipped_rules_cover_what_can_be_measured():
     assert all(rule.receivers is None and "summary" in rule.annotations for rule in rules.rules)
     quality = [rule for rule in rules.rules if rule.labels["about"] == "quality"]
     ingestion = [rule for rule in rules.rules if rule.labels["about"] == "ingestion"]
-    assert (len(quality), len(ingestion)) == (7, 3)
+    assert (len(quality), len(ingestion)) == (9, 3)
     assert all(rule.method.promise for rule in rules.rules)
     lines = [rule.method.target for rule in quality if rule.signal.kind is SignalKind.RATE]
     assert all(line.is_learnt for line in lines)  # a fixed one would page some chatbots for ever

@@ -1,0 +1,151 @@
+"""The newest run of a probe against those before it, question by question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from monitor.alert.methods.decline import Decline, pinned_runs
+from monitor.alert.methods.method import WrongParameter
+from monitor.alert.methods.threshold import Threshold
+from monitor.alert.probed import Probed, ProbedRun
+from monitor.alert.signal import Signal, SignalKind
+from monitor.alert.target import Target
+from monitor.alert.window import Count, Counts, Outcome
+
+NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
+CORRECTNESS, WSCORE, UNSURE = (Signal(kind=SignalKind.PROBE, name=n) for n in ("correctness", "wscore", "unsure"))
+
+
+def a_run(number, values, **changes):
+    named = {f"q{n}": float(value) for n, value in enumerate(values)}
+    given = {"number": number, "ended_at": NOW, "chatbot": "v1", "turns": 1, "items": len(named), "judged": len(named)}
+    return ProbedRun(**{**given, "values": named, **changes})
+
+
+def observe(*runs, method=None, signal=CORRECTNESS, memory=None):
+    newest = [*runs[0].values.values()]
+    count = Count(total=len(newest), sum=sum(newest), squares=sum(v * v for v in newest))
+    probed = Probed(probe="support", app="shop", environment="production", runs=runs)
+    counts = Counts(labels={"probe": "support"}, counts=(count,), probed=probed)
+    method = method or Decline()
+    return method.observe(counts, signal=signal, bound=method.target.value, memory=memory, now=NOW)
+
+
+def test_the_difference_is_the_mean_over_questions_that_were_asked_before():
+    before = [a_run(2, [5, 5, 4] * 5), a_run(1, [5, 3, 4] * 5)]
+    now = a_run(3, [4, 3, 4] * 5 + [1] * 5, chatbot="v2")  # five questions are new
+    observation, _ = observe(now, *before)
+    # 5 -> 4, 4 -> 3 and 4 -> 4: two thirds of a point
+    assert observation.outcome is Outcome.BREACHING
+    assert observation.value == pytest.approx((11 * 5 + 5) / 20)
+    assert observation.bound == pytest.approx(13 / 3 - 0.25)
+    assert observation.detail.startswith(
+        "run 3 is 0.67 worse over 15 questions than 2 before it (v1 -> v2); fell most:"
+    )
+    assert observation.detail.endswith("monitor probe compare 2 3")
+    assert "q0 5 -> 4" in observation.detail
+
+
+def test_a_run_that_is_better_or_hardly_worse_is_normal_and_becomes_the_measure():
+    earlier = a_run(1, [4] * 20)
+    better, memory = observe(a_run(2, [5] * 20), earlier)
+    assert better.outcome is Outcome.NORMAL
+    assert pinned_runs(memory) == {1, 2}
+    hardly, _ = observe(a_run(2, [4] * 16 + [3] * 4), earlier)
+    assert (hardly.outcome, hardly.bound) == (Outcome.NORMAL, 3.75)
+
+
+def test_a_decline_does_not_become_the_usual():
+    good, bad = [5, 4] * 10, [4, 3] * 10
+    _, memory = observe(a_run(2, good), a_run(1, good))
+    runs = [a_run(2, good), a_run(1, good)]
+    for number in range(3, 12):
+        runs = [a_run(number, bad), *runs[:5], *[run for run in runs[5:] if run.number in pinned_runs(memory)]]
+        observation, memory = observe(*runs, memory=memory)
+        assert observation.outcome is Outcome.BREACHING
+        assert pinned_runs(memory) == {1, 2}
+    recovered, memory = observe(a_run(12, good), *runs, memory=memory)
+    assert recovered.outcome is Outcome.NORMAL
+    assert 12 in pinned_runs(memory)
+
+
+def test_more_answers_that_are_not_sure_are_worse():
+    method = Decline(at_least=0.05)
+    observation, _ = observe(a_run(2, [1] * 8 + [0] * 32), a_run(1, [0] * 40), method=method, signal=UNSURE)
+    assert (observation.outcome, observation.bound) == (Outcome.BREACHING, pytest.approx(0.05))
+    fewer, _ = observe(a_run(2, [0] * 40), a_run(1, [1] * 40), method=method, signal=UNSURE)
+    assert fewer.outcome is Outcome.NORMAL
+
+
+@pytest.mark.parametrize(
+    ("runs", "why"),
+    [
+        ([a_run(1, [1] * 20)], "is the first one"),
+        ([a_run(2, [1] * 5), a_run(1, [5] * 20)], "only 5 questions of run 2 were asked alike before"),
+        ([a_run(2, [1] * 20, items=60, judged=20), a_run(1, [5] * 20)], "judged only 20 of 60 questions"),
+        ([replace(a_run(2, [1] * 20), values={f"new{n}": 1.0 for n in range(20)}), a_run(1, [5] * 20)], "only 0"),
+    ],
+)
+def test_what_cannot_be_compared_is_unsure_and_says_why(runs, why):
+    observation, _ = observe(*runs)
+    assert observation.outcome is Outcome.UNSURE
+    assert why in observation.detail
+
+
+def test_wscores_of_conversations_of_another_length_are_not_compared():
+    runs = a_run(2, [2] * 20, turns=3), a_run(1, [5] * 20, turns=1)
+    assert observe(*runs, signal=WSCORE)[0].outcome is Outcome.UNSURE
+    assert observe(*runs)[0].outcome is Outcome.BREACHING
+
+
+def test_hostile_ids_and_versions_are_told_on_one_line():
+    bad = replace(a_run(2, []), values={f"\x1b[31m{n}\nx" + "y" * 500: 1.0 for n in range(20)}, items=20, judged=20)
+    good = replace(bad, number=1, values=dict.fromkeys(bad.values, 5.0), chatbot="\x1b[0m\n")
+    detail = observe(bad, good)[0].detail
+    assert detail.isprintable()
+    assert len(detail) < 500
+
+
+def test_chance_fires_rarely_and_half_a_point_nearly_always():
+    """200 questions of different difficulty, judged with a noise of ±1 point in a third of the judgings each."""
+    rng = np.random.default_rng(7)
+
+    def scores(shift):
+        noise = rng.choice([-1, 0, 1], size=200)
+        moved = rng.random(200) < shift
+        return np.clip(difficulty + noise - moved, 1, 5)
+
+    fired = {0.0: 0, 0.5: 0}
+    for shift in fired:
+        for _ in range(100):
+            difficulty = rng.integers(2, 6, size=200)
+            runs = [a_run(5, scores(shift)), *(a_run(n, scores(0.0)) for n in (4, 3, 2, 1))]
+            fired[shift] += observe(*runs, method=Decline(at_least=0.1))[0].outcome is Outcome.BREACHING
+    assert fired[0.0] <= 5
+    assert fired[0.5] >= 95
+
+
+def test_the_line_of_a_threshold_is_held_against_the_newest_run():
+    sure = Threshold(below=4.0, confident=True, min_samples=10)
+    assert observe(a_run(1, [3, 4] * 20), method=sure)[0].outcome is Outcome.BREACHING
+    assert observe(a_run(1, [3, 4.9] * 10), method=sure)[0].outcome is Outcome.UNSURE
+    assert observe(a_run(1, [4.2] * 20), method=sure)[0].outcome is Outcome.NORMAL
+    assert observe(a_run(1, [3] * 5), method=sure)[0].outcome is Outcome.UNSURE
+    half = observe(a_run(1, [5] * 20, items=50, judged=20), method=sure)[0]
+    assert (half.outcome, half.detail) == (Outcome.UNSURE, "run 1 judged only 20 of 50 questions")
+    share = Threshold(above=Target(value=0.1), min_samples=10)
+    assert observe(a_run(1, [1] * 5 + [0] * 15), method=share, signal=UNSURE)[0].outcome is Outcome.BREACHING
+
+
+@pytest.mark.parametrize("wrong", [{"at_least": 0}, {"at_least": 6}, {"alpha": 0.9}, {"runs": 0}, {"runs": 6}])
+def test_parameters_that_cannot_work_are_refused(wrong):
+    with pytest.raises(WrongParameter):
+        Decline(**wrong)
+
+
+def test_it_needs_no_window_and_looks_at_nothing_that_is_counted():
+    assert Decline().spans(NOW, lateness=timedelta(), until=None) == ()

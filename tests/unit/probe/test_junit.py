@@ -1,0 +1,64 @@
+"""JUnit XML of a run, parsed back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from xml.etree.ElementTree import fromstring
+
+import pytest
+
+from monitor.probe.figures import figures
+from monitor.probe.golden import GoldenItem
+from monitor.probe.junit import junit_xml, parse_threshold
+from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, Scored, Turn
+
+RUN = ProbeRun(
+    number=1,
+    probe="sup\x1bport",
+    app="a",
+    environment="",
+    chatbot="",
+    golden="g",
+    golden_version=1,
+    golden_hash="h",
+    items=2,
+    target="http",
+    judge="m",
+    prompts_hash="p",
+    repeats=1,
+    turns=1,
+    state=RunState.DONE,
+    began_at=datetime(2026, 3, 1, tzinfo=UTC),
+)
+HOSTILE = "\x00\x1b]]><error/>&\ud800\uffff"
+
+
+def test_it_is_read_back_with_failures_and_errors_whatever_the_texts_hold() -> None:
+    item = GoldenItem(id=HOSTILE, question=HOSTILE, reference=HOSTILE)
+    results = [
+        ItemResult(item=item, state=ItemState.GRADED, turns=(Turn(question="?", answer=HOSTILE),), correctness=3.0),
+        ItemResult(item=item, state=ItemState.FAILED, turns=(Turn(question="?", answer="", failure="timeout\x07"),)),
+    ]
+    scores = [
+        Scored(item=str(n), state=r.state, correctness=r.correctness, wscore=None, lscore=None, mscore=None)
+        for n, r in enumerate(results)
+    ]
+    thresholds = [parse_threshold("correctness=4.0"), parse_threshold("unsure=0.5")]
+    root = fromstring(junit_xml(RUN, results, figures(scores), thresholds))
+    suite = root.find("testsuite")
+    assert root.tag == "testsuites"
+    assert suite is not None
+    assert {name: suite.get(name) for name in ("tests", "failures", "errors")} == {
+        "tests": "4",
+        "failures": "1",
+        "errors": "1",
+    }
+    assert [case.get("name") for case in suite.findall("testcase")][2:] == ["correctness >= 4", "unsure <= 0.5"]
+    assert [error.get("message") for error in suite.iter("error")] == ["timeout\ufffd"]
+    assert [failure.get("message") for failure in suite.iter("failure")] == ["correctness is 3.00, and its limit is 4"]
+
+
+@pytest.mark.parametrize("text", ["", "correctness", "correctness=x", "correctness=nan", "spread=1", "wscore=-1"])
+def test_what_is_no_threshold_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="no threshold"):
+        parse_threshold(text)

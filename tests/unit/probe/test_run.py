@@ -1,0 +1,61 @@
+"""Items run side by side: each result is handed over, and an error or a stop ends the run."""
+
+from __future__ import annotations
+
+from threading import Barrier, Event
+
+from monitor.core.errors import Fatal
+from monitor.probe.golden import GoldenItem
+from monitor.probe.result import ItemResult, ItemState
+from monitor.probe.run import run_items
+
+ITEMS = [GoldenItem(id=f"q{n}", question="?", reference="!") for n in range(6)]
+
+
+def result(item: GoldenItem) -> ItemResult:
+    return ItemResult(item=item, state=ItemState.FAILED, turns=())
+
+
+def test_every_item_is_handed_over_once_with_its_place() -> None:
+    done: dict[int, str] = {}
+    ran = run_items(
+        ITEMS, lambda _, item: result(item), concurrency=2, stop=Event(), done=lambda p, r: done.update({p: r.item.id})
+    )
+    assert (ran.asked, ran.error) == (6, None)
+    assert done == {n: f"q{n}" for n in range(6)}
+
+
+def test_as_many_as_allowed_run_at_the_same_time() -> None:
+    together = Barrier(3)  # none of the three goes on before all have begun
+
+    def converse(_: int, item: GoldenItem) -> ItemResult:
+        together.wait()
+        return result(item)
+
+    assert run_items(ITEMS, converse, concurrency=3, stop=Event(), done=lambda *_: None).asked == 6
+
+
+def test_an_error_ends_the_run_and_begins_no_further_item() -> None:
+    begun: list[int] = []
+
+    def converse(place: int, item: GoldenItem) -> ItemResult:
+        begun.append(place)
+        if place == 2:
+            raise Fatal("the key is refused")
+        return result(item)
+
+    done: list[int] = []
+    ran = run_items(ITEMS, converse, concurrency=1, stop=Event(), done=lambda place, _: done.append(place))
+    assert str(ran.error) == "the key is refused"
+    assert (ran.asked, done, begun) == (2, [0, 1], [0, 1, 2])
+
+
+def test_once_told_to_stop_no_item_begins() -> None:
+    stop, begun = Event(), []
+
+    def converse(place: int, item: GoldenItem) -> ItemResult:
+        begun.append(place)
+        return result(item)
+
+    ran = run_items(ITEMS, converse, concurrency=1, stop=stop, done=lambda *_: stop.set())
+    assert (ran.asked, ran.error, begun) == (1, None, [0])
