@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,12 +27,12 @@ def item_of(application: Application, name: str, *, reference: str | None) -> Go
     row = _row(application, name)
     read_as = row["read_as"]
     if read_as is not None and read_as["text"] is None:
-        raise WrongSettings(f"{name}: {read_as['problem']}: write the question into a file, and import that")
+        raise WrongSettings(f"{readable(name)}: {read_as['problem']}: write the question into a file, and import that")
     found = reference or _labelled_right(application, row) or row["reference_answer"]
     if not found:
         raise WrongSettings(
-            f"{name}: nobody has labelled its answer grounded, and its event has no reference answer: "
-            f"give one with --reference, or label it with monitor review label {name} --label grounded"
+            f"{readable(name)}: nobody has labelled its answer grounded, and its event has no reference answer: "
+            f"give one with --reference, or label it with monitor review label {shlex.quote(readable(name))} grounded"
         )
     return GoldenItem(
         id=f"{row['app']}/{row['id']}",
