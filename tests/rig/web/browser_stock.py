@@ -168,6 +168,33 @@ def diagnose(url: str) -> None:
         )
 
 
+def probe(url: str) -> None:
+    """Stores two runs of a probe, whose texts are hostile."""
+    engine, began = open_engine(url), datetime.now(UTC) - timedelta(days=2)
+    items = [item(number, question=text, reference=text) for number, text in enumerate(HOSTILE * 4)]
+    GoldenSets(engine).save("support", items, by="tests", now=began)
+    runs = ProbeRuns(engine)
+    for n, chatbot in enumerate(("v1", HOSTILE[0])):
+        at = began + timedelta(days=n)
+        stored = runs.begin(run(began_at=at, chatbot=chatbot, items=len(items), turns=2), mark=f"{n}")
+        for place, of in enumerate(items):
+            text = HOSTILE[place % len(HOSTILE)]
+            turns = [
+                Turn(
+                    question=text,
+                    answer=text,
+                    documents=(text,),
+                    composed=text,
+                    grade=Grade(scores=(5 - n,), feedback=text),
+                    leaks=(text,),
+                )
+            ]
+            scores = [5 - n] * (place % 5 > 0)
+            runs.save(stored.number, place, result(of, *scores, **({"turns": (*turns, *turns)} if scores else {})))
+        runs.end(stored.number, RunState.DONE, now=at + timedelta(minutes=9), error=text)
+    engine.dispose()
+
+
 def multiply(url: str) -> None:
     """Copies what is stored until there are INTERACTIONS, with their share of the rollups."""
     with psycopg.connect(url, autocommit=True) as connection:

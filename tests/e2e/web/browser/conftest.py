@@ -48,6 +48,7 @@ def site(
     assert installation.run("audit", "seal").returncode == 0
     multiply(database)
     diagnose(database)
+    probe(database)
     for week in ("last", "this"):
         made = installation.run("report", "weekly", "--output", folder / f"{week}.html")
         assert made.returncode == 0, made.stderr
@@ -69,6 +70,7 @@ def places(site: Site) -> dict[str, str]:
         return {
             "app": APP,
             "fingerprint": one("SELECT fingerprint FROM alert WHERE state = 'firing'"),
+            "probe": one("SELECT max(number) FROM probe_run"),
             "profile": one("SELECT hash FROM profile"),
             "letter": one("SELECT max(id) FROM dead_letter"),
             "week": f"{datetime.now(UTC) - timedelta(days=7):%G-W%V}",

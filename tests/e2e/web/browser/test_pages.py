@@ -21,6 +21,8 @@ PAGES = {
     "rules": "/alerts/rules",
     "rules-edit": "/alerts/rules/edit",
     "review": "/review",
+    "probes": "/probes",
+    "probe": "/probes/{probe}",
     "reports": "/reports",
     "report": "/reports/weekly/{app}/{week}",
     "profiles": "/profiles",
