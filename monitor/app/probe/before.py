@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.probe.compare import Compared, compare
+from monitor.probe.compare import Compared, alike, compare
 from monitor.probe.result import ProbeRun, RunState
 from monitor.store.probe.golden import GoldenSets
 from monitor.store.probe.runs import ProbeRuns
@@ -20,9 +20,8 @@ def shared_items(golden: GoldenSets, before: ProbeRun | None, after: ProbeRun) -
     """The items with the same texts in the golden sets of both runs; None if the sets are the same."""
     if before is None or before.golden_hash == after.golden_hash:
         return None
-    sets = [golden.version(run.golden, run.golden_version) for run in (before, after)]
-    first, second = ({(i.id, i.question, i.reference) for i in one.items} if one else set() for one in sets)
-    return frozenset(item for item, _, _ in first & second)
+    first, second = (golden.version(run.golden, run.golden_version) for run in (before, after))
+    return alike(first, second)
 
 
 def compared_runs(runs: ProbeRuns, golden: GoldenSets, before: ProbeRun, after: ProbeRun) -> Compared:

@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from random import Random
 
 import psycopg
+from sqlalchemy import Engine
 
+from monitor.assess.judge.correctness.grade import Grade
 from monitor.core.assessment_json import encode, retrieval_json
 from monitor.core.diagnosis import Chunk, ChunkDiagnosis, Diagnosis, Repeated
 from monitor.core.model import Interaction, Reason, Verdict
+from monitor.probe.result import RunState, Turn
 from monitor.simulate.scenarios import Phase
 from monitor.simulate.traffic import Bot, event
+from monitor.store.probe.golden import GoldenSets
+from monitor.store.probe.runs import ProbeRuns
 from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS
+from tests.factories.probe.runs import item, result, run
 
 APP = "support-bot"
 INTERACTIONS = 100_000
@@ -168,9 +174,9 @@ def diagnose(url: str) -> None:
         )
 
 
-def probe(url: str) -> None:
+def probe(engine: Engine) -> None:
     """Stores two runs of a probe, whose texts are hostile."""
-    engine, began = open_engine(url), datetime.now(UTC) - timedelta(days=2)
+    began = datetime.now(UTC) - timedelta(days=2)
     items = [item(number, question=text, reference=text) for number, text in enumerate(HOSTILE * 4)]
     GoldenSets(engine).save("support", items, by="tests", now=began)
     runs = ProbeRuns(engine)
@@ -179,20 +185,17 @@ def probe(url: str) -> None:
         stored = runs.begin(run(began_at=at, chatbot=chatbot, items=len(items), turns=2), mark=f"{n}")
         for place, of in enumerate(items):
             text = HOSTILE[place % len(HOSTILE)]
-            turns = [
-                Turn(
-                    question=text,
-                    answer=text,
-                    documents=(text,),
-                    composed=text,
-                    grade=Grade(scores=(5 - n,), feedback=text),
-                    leaks=(text,),
-                )
-            ]
-            scores = [5 - n] * (place % 5 > 0)
-            runs.save(stored.number, place, result(of, *scores, **({"turns": (*turns, *turns)} if scores else {})))
+            turn = Turn(
+                question=text,
+                answer=text,
+                documents=(text,),
+                composed=text,
+                grade=Grade(scores=(5 - n,), feedback=text),
+                leaks=(text,),
+            )
+            answered = result(of, 5 - n, 5 - n, turns=(turn, turn))
+            runs.save(stored.number, place, answered if place % 5 else result(of))
         runs.end(stored.number, RunState.DONE, now=at + timedelta(minutes=9), error=text)
-    engine.dispose()
 
 
 def multiply(url: str) -> None:

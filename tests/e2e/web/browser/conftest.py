@@ -23,7 +23,7 @@ from tests.rig.installation import installed
 from tests.rig.services import missing
 from tests.rig.waiting import until
 from tests.rig.web.browser import DESKTOP, Site, Visit
-from tests.rig.web.browser_stock import APP, RULES, diagnose, events, multiply
+from tests.rig.web.browser_stock import APP, RULES, diagnose, events, multiply, probe
 
 
 @pytest.fixture(scope="session")
@@ -45,10 +45,10 @@ def site(
     with Application(Settings(database_url=database, state_dir=folder / "state", rules=folder / "rules.yaml")) as its:
         rules = load_rules(folder / "rules.yaml", receivers=("console",))
         its.alerting.loop(rules=lambda: rules).evaluate(its.now())
+        probe(its.engine)
     assert installation.run("audit", "seal").returncode == 0
     multiply(database)
     diagnose(database)
-    probe(database)
     for week in ("last", "this"):
         made = installation.run("report", "weekly", "--output", folder / f"{week}.html")
         assert made.returncode == 0, made.stderr

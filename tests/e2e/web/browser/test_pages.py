@@ -73,6 +73,8 @@ def test_page_without_script(name, visit, places):
         "/alerts/{fingerprint}",
         "/",
         "/review",
+        "/probes",
+        "/probes/{probe}",
         f"/interactions/{APP}/diagnosed",
         *(f"/interactions/{APP}/hostile%2F{number}%3F%3Cb%3E%26%23" for number in range(len(HOSTILE))),
     ],
