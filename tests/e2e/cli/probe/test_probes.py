@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -90,7 +90,7 @@ def test_a_release_gate(probed, bot, tmp_path):
     assert "failed: correctness is 3.00, and its limit is 4" in bad.stdout
     assert "-2.00 over 12 questions (99% interval -2.00 to -2.00): worse" in bad.stdout
     assert steps(probed, bad.stdout) == ["monitor probe compare 1 2", "monitor probe show 2"]
-    suite = ElementTree.parse(tmp_path / "out.xml").getroot()
+    suite = ET.parse(tmp_path / "out.xml").getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("13", "1", "0")
 
     for names in (("v1", "v2"), ("1", "2")):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import sys
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from threading import Event
 
 import pytest
@@ -50,11 +52,10 @@ class Clock:
 def bot(tmp_path, monkeypatch):
     (tmp_path / "refund_bot.py").write_text(BOT)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(__import__("sys").modules, "refund_bot", raising=False)
-    import refund_bot
-
-    yield refund_bot
-    refund_bot.gate.set()
+    monkeypatch.delitem(sys.modules, "refund_bot", raising=False)
+    bot = import_module("refund_bot")
+    yield bot
+    bot.gate.set()
 
 
 @pytest.fixture
@@ -146,7 +147,8 @@ def test_a_wrong_file_or_no_judge_is_refused_at_the_start(application, tmp_path)
         pytest.fail("it began")
 
 
-def test_without_a_judge_nothing_is_scheduled(application, tmp_path):
+def test_without_a_judge_nothing_is_scheduled(tmp_path):
+    (tmp_path / "probes.yaml").write_text(PROBES)
     settings = load_settings(probes=tmp_path / "probes.yaml", embedding={"provider": "hash"})
     with (
         Application(settings) as other,
