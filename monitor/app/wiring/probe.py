@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from monitor.app.wiring.application import Application
     from monitor.assess.judge.correctness.grade import Contexts
     from monitor.assess.llm.exchange import Prompt
+    from monitor.assess.ports import LanguageModel
     from monitor.store.probe.golden import GoldenSets
     from monitor.store.probe.runs import ProbeRuns
 
@@ -35,8 +36,10 @@ class Asking:
 class Probing:
     """Each part is built when it is first asked for."""
 
-    def __init__(self, application: Application) -> None:
+    def __init__(self, application: Application, *, judge: LanguageModel | None = None) -> None:
+        """`judge` takes the place of the configured language model."""
         self._application = application
+        self._judge = judge
 
     @cached_property
     def runs(self) -> ProbeRuns:
@@ -91,7 +94,7 @@ class Probing:
         from monitor.probe.conversation.converse import converse
         from monitor.probe.conversation.roles import Roles
 
-        model = self._application.language_models.probing_model
+        model = self._judge or self._application.language_models.probing_model
         grader = CorrectnessGrader(model, repeats=probe.repeats)
         roles = Roles(model, encoder=self._application.assessing.encoder) if turns > 1 else None
         with ExitStack() as closing:

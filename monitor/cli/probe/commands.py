@@ -34,9 +34,7 @@ def run(
     version: Annotated[str | None, typer.Option(help="The version of the chatbot; default: what it tells.")] = None,
     golden: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Ask the questions of this file, kept as the golden set of its name."
-        ),
+        typer.Option(metavar="FILE", help="Ask the questions of this file, kept as the golden set of its name."),
     ] = None,
     turns: Annotated[int | None, typer.Option(min=1, max=20, help="The most turns of a conversation.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
