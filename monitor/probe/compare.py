@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.core.model import Json
+from monitor.probe.golden import GoldenSet
 from monitor.probe.result import ItemState, Scored
 from monitor.review.evaluate.bootstrap import portions
 
@@ -94,6 +95,12 @@ def compare(before: Sequence[Scored], after: Sequence[Scored], *, same: Collecti
         unpaired=len({*earlier} ^ {*later}),
         moved=sorted((one for one in moved if one.by), key=lambda one: (one.by, one.item)),
     )
+
+
+def alike(before: GoldenSet | None, after: GoldenSet | None) -> frozenset[str]:
+    """The items with the same question and reference in both golden sets."""
+    first, second = ({(i.id, i.question, i.reference) for i in one.items} if one else set() for one in (before, after))
+    return frozenset(item for item, _, _ in first & second)
 
 
 def _judged(scores: Sequence[Scored], same: Collection[str] | None) -> dict[str, Scored]:

@@ -61,7 +61,9 @@ def _json(value: Any) -> Any:
 _Json = Annotated[Any, AfterValidator(_json)]
 _Path = Annotated[JsonPath, PlainValidator(_path)]
 _Duration = Annotated[timedelta, PlainValidator(duration)]
-_PerSecond = Annotated[float, BeforeValidator(lambda n: float(n) if type(n) is int else n), Field(gt=0)]
+_PerSecond = Annotated[
+    float, BeforeValidator(lambda n: float(n) if type(n) is int else n), Field(gt=0, allow_inf_nan=False)
+]
 _Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\s/][^/\x00-\x1f]*$")]
 
 
@@ -160,7 +162,7 @@ class ProbeForm(_Form):
         if self.every is not None and self.every < _LEAST_APART:
             raise ValueError("every must be 1m or longer")
         if not timedelta() < self.timeout <= timedelta(hours=1):
-            raise ValueError("timeout must be between 1s and 1h")
+            raise ValueError("timeout must be above 0 and at most 1h")
         return self
 
 

@@ -24,6 +24,8 @@ from monitor.web.interaction import list_page as interaction_list_page
 from monitor.web.interaction import overview_page
 from monitor.web.interaction import page as interaction_page
 from monitor.web.ledger import api as ledger_api
+from monitor.web.probe import api as probe_api
+from monitor.web.probe import page as probe_page
 from monitor.web.report import api as report_api
 from monitor.web.report import page as report_page
 from monitor.web.review import api as label_api
@@ -47,6 +49,7 @@ for page in (
     rules_edit_page,
     alert_page,
     review_page,
+    probe_page,
     report_page,
     profile_page,
     dead_letter_page,
@@ -68,6 +71,7 @@ for operations in (
     rules_api,
     profile_api,
     dead_letter_api,
+    probe_api,
     report_api,
     audit_api,
     ledger_api,

@@ -49,6 +49,7 @@ def run(
 
     Exits with 1 if a threshold is not reached, or the run was stopped.
     """
+    from monitor.app.probe.before import run_before, shared_items
     from monitor.app.probe.run import run_probe
     from monitor.cli.probe.tables import print_run, progress
     from monitor.probe.result import RunState
@@ -62,14 +63,14 @@ def run(
         with progress(min(limit or 10**9, len(known.items)) if known else 0, quiet=as_json) as report:
             done = run_probe(application, probe, stop=stop, turns=turns, version=version, most=limit, report=report)
         results = application.probing.runs.results(done.number)
-        before = _run_before(application, done)
+        before = run_before(application.probing.runs, done)
         problems = _problems(done, results, thresholds)
         if junit is not None:
             _write_junit(junit, done, results, thresholds)
         if as_json:
             print_json({**run_json(done, results), "failed": problems})
         else:
-            shared = _shared(application, before, done)
+            shared = shared_items(application.probing.golden, before, done)
             print_run(done, results, runs=application.probing.runs, before=before, shared=shared)
             for problem in problems:
                 typer.echo(f"failed: {problem}")
@@ -105,6 +106,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a run: its figures, and each question with the conversation about it, the worst first."""
+    from monitor.app.probe.before import run_before, shared_items
     from monitor.cli.probe.tables import print_items, print_run
 
     with opened() as application:
@@ -115,8 +117,8 @@ def show(
         if as_json:
             print_json(run_json(found, results))
             return
-        before = _run_before(application, found)
-        shared = _shared(application, before, found)
+        before = run_before(application.probing.runs, found)
+        shared = shared_items(application.probing.golden, before, found)
         print_run(found, results, runs=application.probing.runs, before=before, shared=shared)
     print_items(results)
 
@@ -124,12 +126,13 @@ def show(
 @probe_app.command("compare")
 def compare(before: _Run, after: _Run, *, as_json: AsJson = False) -> None:
     """Compare two runs question by question: is one version of the chatbot better?"""
+    from monitor.app.probe.before import shared_items
     from monitor.cli.probe.tables import print_comparison
     from monitor.probe.compare import compare as compared
 
     with opened() as application:
         first, second = _named(application, before), _named(application, after)
-        same = _shared(application, first, second)
+        same = shared_items(application.probing.golden, first, second)
         scored = {one.run.number: one.scores for one in application.probing.runs.scored([first.number, second.number])}
     found = compared(scored[first.number], scored[second.number], same=same)
     if as_json:
@@ -208,24 +211,6 @@ def _named(application: Application, name: str) -> ProbeRun:
     if not newest:
         raise WrongSettings(f"there is no run or version {readable(name)}: monitor probe list")
     return newest[0]
-
-
-def _run_before(application: Application, run: ProbeRun) -> ProbeRun | None:
-    """The newest earlier run of the same probe that is done."""
-    from monitor.probe.result import RunState
-
-    earlier = application.probing.runs.runs(probe=run.probe, before=run.number, most=20)
-    return next((one for one in earlier if one.state is RunState.DONE), None)
-
-
-def _shared(application: Application, before: ProbeRun | None, after: ProbeRun) -> frozenset[str] | None:
-    """The items with the same texts in the golden sets of both runs; None if the sets are the same."""
-    if before is None or before.golden_hash == after.golden_hash:
-        return None
-    golden = application.probing.golden
-    sets = [golden.version(run.golden, run.golden_version) for run in (before, after)]
-    first, second = ({(i.id, i.question, i.reference) for i in one.items} if one else set() for one in sets)
-    return frozenset(item for item, _, _ in first & second)
 
 
 probe_app.command("agreement")(agreement)

@@ -29,6 +29,7 @@ from monitor.report.weekly.operations import (
     name_json,
     used_json,
 )
+from monitor.report.weekly.probes.week import probe_json
 from monitor.report.weekly.retrieval.diagnoses import diagnoses_json, lacking_json
 from monitor.report.weekly.retrieval.documents import documents_json
 from monitor.report.weekly.week import Week
@@ -70,6 +71,7 @@ def content(facts: Facts) -> dict[str, Json]:
         "diagnoses": diagnoses_json(facts),
         "lacking": lacking_json(facts),
         "documents": documents_json(facts.read),
+        "probes": [probe_json(one) for one in facts.probes],
         "alerts": alerts_json(facts),
         "coverage": coverage_json(facts, counted.this.total),
         "ledger": ledger_json(facts.coverage),

@@ -11,6 +11,7 @@ from monitor.alert.wording import reason_words as spelt
 from monitor.core.text.plain import plain, plural
 from monitor.report.weekly.elements import Card, Chart, Columns, Item, Section, Table, table_of
 from monitor.report.weekly.operations_sections import operations_sections
+from monitor.report.weekly.probes.sections import probe_sections
 from monitor.report.weekly.retrieval.sections import retrieval_sections
 from monitor.report.weekly.wording import (
     SIDES,
@@ -56,6 +57,7 @@ def sections(content: Item, link: Link) -> list[Section]:
         _worst(content, link),
         _over_refusals(content, link),
         *retrieval_sections(content, link),
+        *probe_sections(content),
         *operations_sections(content),
     ]
 

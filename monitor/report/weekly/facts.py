@@ -13,6 +13,7 @@ from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Unscored, Verdict
 from monitor.report.findings.find import Candidate
 from monitor.report.findings.lacking import QuestionGroup
+from monitor.report.weekly.probes.week import ProbeWeek
 from monitor.report.weekly.week import Week
 from monitor.review.label import Opinion
 from monitor.review.rates.period import PeriodRates
@@ -288,4 +289,5 @@ class Facts:
     diagnosed: Diagnosed = Diagnosed()
     lacking: Lacking = Lacking()
     used: Mapping[str, UsedInTwoWeeks] = field(default_factory=dict)  # by model; '' if an event names none
+    probes: tuple[ProbeWeek, ...] = ()
     rates: PeriodRates | None = None  # from labels that were drawn for the week

@@ -12,6 +12,7 @@ from monitor.report.findings.lacking import FALSE_ALARM
 from monitor.report.weekly.actions import least_wrong
 from monitor.report.weekly.compare import BETTER, UNCLEAR, WORSE, change_verdict
 from monitor.report.weekly.elements import Item
+from monitor.report.weekly.probes.sections import got_worse
 from monitor.report.weekly.retrieval.sections import named_document
 from monitor.report.weekly.wording import change, counted, length, number, points, share, watched
 
@@ -32,8 +33,15 @@ def period(content: Item) -> str:
 def headline(content: Item) -> list[str]:
     """The few sentences for a reader with half a minute. Names in them come from outside."""
     if not content["verdicts"]["answers"]:
-        return ["No answers were assessed in this week."]
-    return [*_true_rates(content), *_rates(content), *_topics(content), *_retrieval(content), *_operations(content)]
+        return ["No answers were assessed in this week.", *got_worse(content)]
+    return [
+        *_true_rates(content),
+        *_rates(content),
+        *_topics(content),
+        *_retrieval(content),
+        *got_worse(content),
+        *_operations(content),
+    ]
 
 
 def warnings(content: Item) -> list[str]:

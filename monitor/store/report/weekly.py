@@ -25,6 +25,7 @@ from monitor.store.database import retriable
 from monitor.store.interaction.overview import OverviewStore
 from monitor.store.report.cells import hourly, minutes, sampled_days
 from monitor.store.report.operations import coverage, episodes, judged, judged_answers, silences, usage, used, watched
+from monitor.store.report.probes import probed
 from monitor.store.report.questions import Asked, Embed, asked, diagnosed, lacking
 from monitor.store.report.rows import SAMPLED_ROWS, prompt_versions, read, sample
 from monitor.store.review.labels import Reviews
@@ -161,6 +162,7 @@ class WeeklyFacts:
                 findings=_findings(connection, app, week, total=total),
                 rates=None if plan is None else planned_rates(self._engine, self._overview, plan),
                 diagnosed=diagnoses,
+                probes=probed(connection, self._engine, app, week),
             )
         return replace(known, lacking=lacking(questions, of=this.total, embed=self._embed))
 

@@ -41,6 +41,7 @@ NAVIGATION = (
     NavigationEntry("/interactions", "Interactions"),
     NavigationEntry("/alerts", "Alerts"),
     NavigationEntry("/review", "Review queue"),
+    NavigationEntry("/probes", "Probes"),
     NavigationEntry("/reports", "Reports"),
     NavigationEntry("/profiles", "Profiles"),
     NavigationEntry("/dead-letters", "Dead letters"),

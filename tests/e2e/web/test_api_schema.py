@@ -10,10 +10,13 @@ import pytest
 
 from monitor.core.message import Offset, Skip
 from monitor.store.interaction.filters import PagePosition
+from monitor.store.probe.golden import GoldenSets
+from monitor.store.probe.runs import ProbeRuns
 from monitor.store.tokens import Access
 from monitor.web.base.access import Role
 from monitor.web.base.cursor import to_cursor
 from tests.factories.answers import NOON, a_batch, a_dead_letter, an_assessment, at
+from tests.factories.probe.runs import item, result, run
 from tests.rig.installation import ROOT, Installation
 from tests.rig.waiting import until
 
@@ -44,7 +47,7 @@ max-examples = {examples}
 
 
 @pytest.fixture
-def filled(writer, rows):
+def filled(writer, rows, engine):
     """Rows of every kind that the API returns."""
     rows(PROFILE, A_PROFILE)
     offsets = (
@@ -53,6 +56,10 @@ def filled(writer, rows):
     interactions = [an_assessment(id=f"q-{number}", occurred_at=at(number)) for number in range(60)]
     dead = (a_dead_letter(topic="rag", offset=1), a_dead_letter(topic="rag", offset=2, value=b"\xff\x00"))
     writer.write(a_batch(*interactions, dead_letters=dead, offsets=offsets))
+    GoldenSets(engine).save("support", [item()], by="tests", now=NOON)
+    runs = ProbeRuns(engine)
+    for mark in "abc":
+        runs.save(runs.begin(run(), mark=mark).number, 0, result(item(), 4, 5))
     for number, state in enumerate(["pending", "firing", "resolved"]):
         rows(ALERT, f"{number:032x}", state)
 

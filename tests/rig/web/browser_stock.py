@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from random import Random
 
 import psycopg
+from sqlalchemy import Engine
 
+from monitor.assess.judge.correctness.grade import Grade
 from monitor.core.assessment_json import encode, retrieval_json
 from monitor.core.diagnosis import Chunk, ChunkDiagnosis, Diagnosis, Repeated
 from monitor.core.model import Interaction, Reason, Verdict
+from monitor.probe.result import RunState, Turn
 from monitor.simulate.scenarios import Phase
 from monitor.simulate.traffic import Bot, event
+from monitor.store.probe.golden import GoldenSets
+from monitor.store.probe.runs import ProbeRuns
 from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS
+from tests.factories.probe.runs import item, result, run
 
 APP = "support-bot"
 INTERACTIONS = 100_000
@@ -166,6 +172,30 @@ def diagnose(url: str) -> None:
             "UPDATE assessment SET diagnosis = %s, evidence = evidence || %s::jsonb WHERE id = %s",
             [found.diagnosis, encode({"retrieval": retrieval_json(found)}), DIAGNOSED],
         )
+
+
+def probe(engine: Engine) -> None:
+    """Stores two runs of a probe, whose texts are hostile."""
+    began = datetime.now(UTC) - timedelta(days=2)
+    items = [item(number, question=text, reference=text) for number, text in enumerate(HOSTILE * 4)]
+    GoldenSets(engine).save("support", items, by="tests", now=began)
+    runs = ProbeRuns(engine)
+    for n, chatbot in enumerate(("v1", HOSTILE[0])):
+        at = began + timedelta(days=n)
+        stored = runs.begin(run(began_at=at, chatbot=chatbot, items=len(items), turns=2), mark=f"{n}")
+        for place, of in enumerate(items):
+            text = HOSTILE[place % len(HOSTILE)]
+            turn = Turn(
+                question=text,
+                answer=text,
+                documents=(text,),
+                composed=text,
+                grade=Grade(scores=(5 - n,), feedback=text),
+                leaks=(text,),
+            )
+            answered = result(of, 5 - n, 5 - n, turns=(turn, turn))
+            runs.save(stored.number, place, answered if place % 5 else result(of))
+        runs.end(stored.number, RunState.DONE, now=at + timedelta(minutes=9), error=text)
 
 
 def multiply(url: str) -> None:

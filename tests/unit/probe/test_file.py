@@ -1,3 +1,5 @@
+"""The file of probes: what it says, and its errors with line and column."""
+
 from __future__ import annotations
 
 from datetime import time, timedelta
@@ -7,111 +9,153 @@ import pytest
 from monitor.core.errors import WrongSettings
 from monitor.probe.file import load_probes, parse_probes
 
-COMMAND = "target: {command: [cat]}"
-HTTP = "target: {http: {url: 'http://x', body: '{question}', answer: $.a"
+WHOLE = """\
+probes:
+  - name: support
+    app: support-bot
+    golden: support
+    at: "06:30"
+    turns: 3
+    repeats: 2
+    concurrency: 16
+    per_second: 5
+    timeout: 30s
+    version: v7
+    target:
+      http:
+        url: https://bot.example/chat
+        headers: {Authorization: "Bearer ${file:/run/secrets/bot}"}
+        body: {question: "{question}", history: "{history}"}
+        answer: $.answer
+        documents: $.sources[*].text
+    retriever:
+      python: bot:retrieve
+  - name: by hand
+    app: support-bot
+    environment: staging
+    golden: support
+    every: 1h30m
+    target: {command: [./bot, --once]}
+"""
+TARGET = "target: {python: 'bot:answer'}"
 
 
-def one(fields):
-    (probe,) = parse_probes(f"probes: [{{name: p, app: a, golden: g, {fields}}}]", name="f.yaml").values()
-    return probe
+def probe(*lines):
+    return "probes:\n  - name: a\n    app: b\n    golden: c\n" + "".join(f"    {line}\n" for line in lines)
 
 
-def refused(fields):
+def errors(text):
     with pytest.raises(WrongSettings) as caught:
-        one(fields)
-    return str(caught.value)
+        parse_probes(text, name="p.yaml")
+    return str(caught.value).splitlines()
 
 
-def test_a_probe_with_nothing_but_what_it_needs():
-    probe = one(COMMAND)
-    assert (probe.name, probe.app, probe.golden, probe.environment) == ("p", "a", "g", "production")
-    assert (probe.every, probe.at, probe.turns, probe.repeats, probe.concurrency) == (None, None, 1, 1, 4)
-    assert (probe.per_second, probe.timeout, probe.version) == (None, timedelta(minutes=1), "")
-    assert probe.open_retriever() is None
+def test_a_whole_file():
+    found = parse_probes(WHOLE, name="p.yaml")
+    assert [*found] == ["support", "by hand"]
+    first, second = found.values()
+    assert (first.app, first.environment, first.golden, first.version) == ("support-bot", "production", "support", "v7")
+    assert (first.at, first.every, first.timeout) == (time(6, 30), None, timedelta(seconds=30))
+    assert (first.turns, first.repeats, first.concurrency, first.per_second) == (3, 2, 16, 5.0)
+    assert first.target.http.documents.text == "$.sources[*].text"
+    assert first.retriever.python == "bot:retrieve"
+    assert (second.environment, second.every, second.turns) == ("staging", timedelta(minutes=90), 1)
+    assert second.target.command == ["./bot", "--once"]
+    assert second.open_retriever() is None
 
 
-def test_a_probe_with_everything():
-    probe = one(
-        f'every: 6h, turns: 5, per_second: 2, timeout: 90s, version: "1", {COMMAND}, retriever: {{command: [ls]}}'
-    )
-    assert (probe.every, probe.turns, probe.per_second) == (timedelta(hours=6), 5, 2.0)
-    assert (probe.open_target().place, probe.open_retriever().place) == ("command cat", "command ls")
-    assert one(f'at: "06:30", {COMMAND}').at == time(6, 30)
+def test_targets_are_opened_with_their_names():
+    second = parse_probes(WHOLE, name="p.yaml")["by hand"]
+    target = second.open_target()
+    target.close()
+    assert target.place == "command ./bot"
+    chat = probe("target: {chat: {base_url: 'https://u:p@bot.example/v1', model: m, api_key: '${env:PATH}'}}")
+    target = parse_probes(chat, name="p.yaml")["a"].open_target()
+    target.close()
+    assert target.place == "http https://bot.example/v1/chat/completions"
+
+
+def test_a_secret_that_is_missing_is_told_when_the_target_is_opened():
+    found = parse_probes(WHOLE, name="p.yaml")
+    with pytest.raises(WrongSettings, match="header Authorization: cannot read /run/secrets/bot"):
+        found["support"].open_target()
+    with pytest.raises(WrongSettings, match="cannot load 'bot:retrieve'"):
+        found["support"].open_retriever()
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("text", "error"),
     [
-        (f"colour: red, {COMMAND}", "probes[0].colour: unknown key"),
+        ("", "p.yaml:1:1: "),
+        ("probes: []\n", "p.yaml:1:9: probes: "),
+        ("- a\n", "p.yaml:1:1: "),
+        ("probes:\n  - [\n", "p.yaml:3:1: "),
+        (probe(TARGET, "colour: red"), "p.yaml:6:5: probes[0].colour: unknown key"),
+        (probe("target: {}"), "p.yaml:5:13: probes[0].target: name one of http, chat, python and command"),
         (
-            "target: {http: {url: x, body: '{question}', answer: $.a, verb: PUT}}",
-            "probes[0].target.http.verb: unknown key",
+            probe("target: {python: 'a:b', command: [x]}"),
+            "p.yaml:5:13: probes[0].target: name one of http, chat, python and command",
         ),
-        ("target: {}", "name one of http, chat, python and command"),
-        ("target: {python: 'm:f', command: [cat]}", "name one of http, chat, python and command"),
-        ("target: {http: {url: 'http://x', body: {q: hello}, answer: $.a}}", "nothing would be asked"),
-        (f"{HTTP}, documents: '$..x'}}}}", "probes[0].target.http.documents: '$..x' is no supported JSONPath"),
-        (HTTP.replace("'{question}'", "{q: '{question}', n: .nan}") + "}}", "holds what JSON cannot"),
-        (f"every: 6h, at: '06:30', {COMMAND}", "give every or at, not both"),
-        (f"every: 30s, {COMMAND}", "every must be 1m or longer"),
-        (f"every: often, {COMMAND}", "'often' is not a duration"),
-        (f"at: 7, {COMMAND}", "must be a time of day in UTC, in quotes"),
-        (f"at: '06:30+02:00', {COMMAND}", "must be a time of day in UTC"),
-        (f"at: '25:00', {COMMAND}", "must be a time of day in UTC"),
-        (f"turns: 21, {COMMAND}", "probes[0].turns: "),
-        (f"per_second: 0, {COMMAND}", "probes[0].per_second: "),
-        (f"per_second: true, {COMMAND}", "probes[0].per_second: "),
-        (f"timeout: 0s, {COMMAND}", "timeout must be between"),
-        (f"timeout: 2h, {COMMAND}", "timeout must be between"),
-        ("turns: 2", "probes[0].target: "),
+        (probe("target: {command: []}"), "p.yaml:5:23: probes[0].target.command: "),
+        (
+            probe("target: {http: {url: 'http://b', body: {question: '{question}'}, answer: answer}}"),
+            "p.yaml:5:78: probes[0].target.http.answer: 'answer' is no JSONPath: it begins with $",
+        ),
+        (
+            probe("target: {http: {url: 'http://b', body: {question: '{query}'}, answer: $.a}}"),
+            "p.yaml:5:20: probes[0].target.http: body holds neither",
+        ),
+        (
+            probe("target: {http: {url: 'http://b', bodies: 1, body: '{question}', answer: $.a}}"),
+            "p.yaml:5:38: probes[0].target.http.bodies: unknown key",
+        ),
+        (probe(TARGET, "every: soon"), "p.yaml:6:12: probes[0].every: 'soon' is not a duration"),
+        (probe(TARGET, "every: 30s"), "p.yaml:2:5: probes[0]: every must be 1m or longer"),
+        (probe(TARGET, "every: 1h", "at: '06:00'"), "p.yaml:2:5: probes[0]: give every or at, not both"),
+        (probe(TARGET, "at: 10:30"), "p.yaml:6:9: probes[0].at: must be a time of day in UTC, in quotes"),
+        (probe(TARGET, "at: '25:00'"), "p.yaml:6:9: probes[0].at: must be a time of day in UTC, in quotes"),
+        (probe(TARGET, "at: '06:00+02:00'"), "p.yaml:6:9: probes[0].at: must be a time of day in UTC, in quotes"),
+        (probe(TARGET, "timeout: 0s"), "p.yaml:2:5: probes[0]: timeout must be above 0 and at most 1h"),
+        (probe(TARGET, "timeout: 2h"), "p.yaml:2:5: probes[0]: timeout must be above 0 and at most 1h"),
+        (probe(TARGET, "turns: 0"), "p.yaml:6:12: probes[0].turns: "),
+        (probe(TARGET, "turns: 21"), "p.yaml:6:12: probes[0].turns: "),
+        (probe(TARGET, "turns: '3'"), "p.yaml:6:12: probes[0].turns: "),
+        (probe(TARGET, "turns: true"), "p.yaml:6:12: probes[0].turns: "),
+        (probe(TARGET, "concurrency: 0"), "p.yaml:6:18: probes[0].concurrency: "),
+        (probe(TARGET, "repeats: 10"), "p.yaml:6:14: probes[0].repeats: "),
+        (probe(TARGET, "per_second: 0"), "p.yaml:6:17: probes[0].per_second: "),
+        (probe(TARGET, "per_second: .nan"), "p.yaml:6:17: probes[0].per_second: "),
+        (probe(TARGET, "per_second: .inf"), "p.yaml:6:17: probes[0].per_second: "),
+        (probe(TARGET, "per_second: true"), "p.yaml:6:17: probes[0].per_second: "),
+        (probe(TARGET, "environment: 'a/b'"), "p.yaml:6:18: probes[0].environment: "),
+        (probe(TARGET, 'environment: "a\\tb"'), "p.yaml:6:18: probes[0].environment: "),
+        (probe(), "p.yaml:2:5: probes[0].target: Field required"),
+        (probe(TARGET) + probe(TARGET)[8:], "p.yaml:1:1: file: two probes are called 'a'"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(fields, said):
-    message = refused(fields)
-    assert message.startswith("f.yaml:1:")
-    assert said in message
+def test_errors_name_line_and_column(text, error):
+    found = errors(text)
+    assert any(line.startswith(error) for line in found), found
 
 
-def test_each_error_has_its_own_line():
-    text = f"probes:\n- name: p\n  app: a\n  golden: g\n  colour: red\n  turns: 0\n  {COMMAND}\n"
-    with pytest.raises(WrongSettings) as caught:
-        parse_probes(text, name="f.yaml")
-    assert [line.split(": ")[0] for line in sorted(str(caught.value).splitlines())] == ["f.yaml:5:3", "f.yaml:6:10"]
+def test_every_error_is_named():
+    found = errors(probe("target: {}", "turns: 0", "colour: red"))
+    assert len(found) == 3
 
 
-@pytest.mark.parametrize("text", ["", "probes: []", "- x", "probes: [1]", "probes: [", "probes: {a: 1}", "a: &x [*x]"])
-def test_what_is_no_file_of_probes(text):
-    with pytest.raises(WrongSettings, match=r"^f\.yaml:\d+:\d+: "):
-        parse_probes(text, name="f.yaml")
-
-
-def test_a_name_stands_once():
-    probe = f"{{name: p, app: a, golden: g, {COMMAND}}}"
-    with pytest.raises(WrongSettings, match="two probes are called 'p'"):
-        parse_probes(f"probes: [{probe}, {probe}]", name="f.yaml")
-
-
-def test_a_missing_secret_is_told_when_the_target_is_opened(monkeypatch):
-    monkeypatch.delenv("BOT_KEY", raising=False)
-    probe = one("target: {chat: {base_url: 'http://x/v1', model: m, api_key: '${env:BOT_KEY}'}}")
-    with pytest.raises(WrongSettings, match="the environment has no BOT_KEY"):
-        probe.open_target()
+def test_files_that_cannot_be_read_are_named(tmp_path):
+    (tmp_path / "latin").write_bytes(b"probes: \xff")
+    for name, why in (("nowhere", "No such file"), ("latin", "cannot read the probes"), (".", "Is a directory")):
+        with pytest.raises(WrongSettings, match=why):
+            load_probes(tmp_path / name)
+    (tmp_path / "p.yaml").write_text(WHOLE)
+    assert [*load_probes(tmp_path / "p.yaml")] == ["support", "by hand"]
 
 
 def test_a_secret_stands_in_no_repr(monkeypatch):
     monkeypatch.setenv("BOT_KEY", "TopSecretChatbotKey")
-    probe = one("target: {chat: {base_url: 'http://x/v1', model: m, api_key: '${env:BOT_KEY}'}}")
-    target = probe.open_target()
-    assert "TopSecret" not in f"{probe!r} {target!r} {target.place}"
+    text = probe("target: {chat: {base_url: 'http://x/v1', model: m, api_key: '${env:BOT_KEY}'}}")
+    found = parse_probes(text, name="p.yaml")["a"]
+    target = found.open_target()
+    assert "TopSecret" not in f"{found!r} {target!r} {target.place}"
     target.close()
-
-
-def test_files(tmp_path):
-    file = tmp_path / "probes.yaml"
-    with pytest.raises(WrongSettings, match="cannot read the probes: No such file"):
-        load_probes(file)
-    file.write_bytes(b"\xff")
-    with pytest.raises(WrongSettings, match="cannot read the probes: "):
-        load_probes(file)
-    file.write_text(f"probes: [{{name: p, app: a, golden: g, {COMMAND}}}]", encoding="utf-8")
-    assert list(load_probes(file)) == ["p"]

@@ -23,7 +23,7 @@ from tests.rig.installation import installed
 from tests.rig.services import missing
 from tests.rig.waiting import until
 from tests.rig.web.browser import DESKTOP, Site, Visit
-from tests.rig.web.browser_stock import APP, RULES, diagnose, events, multiply
+from tests.rig.web.browser_stock import APP, RULES, diagnose, events, multiply, probe
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +45,7 @@ def site(
     with Application(Settings(database_url=database, state_dir=folder / "state", rules=folder / "rules.yaml")) as its:
         rules = load_rules(folder / "rules.yaml", receivers=("console",))
         its.alerting.loop(rules=lambda: rules).evaluate(its.now())
+        probe(its.engine)
     assert installation.run("audit", "seal").returncode == 0
     multiply(database)
     diagnose(database)
@@ -69,6 +70,7 @@ def places(site: Site) -> dict[str, str]:
         return {
             "app": APP,
             "fingerprint": one("SELECT fingerprint FROM alert WHERE state = 'firing'"),
+            "probe": one("SELECT max(number) FROM probe_run"),
             "profile": one("SELECT hash FROM profile"),
             "letter": one("SELECT max(id) FROM dead_letter"),
             "week": f"{datetime.now(UTC) - timedelta(days=7):%G-W%V}",

@@ -1,0 +1,113 @@
+"""API routes of probes: each probe's newest figures, the runs, one with its items, and the golden sets."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
+
+from monitor.app.probe.before import compared_runs, run_before
+from monitor.app.wiring.application import Application
+from monitor.probe.figures import figures
+from monitor.web.base.access import Identity, Permission
+from monitor.web.base.guard import Needs
+from monitor.web.base.parameters import Id, LargeLimit, Text
+from monitor.web.base.problem import NOT_FOUND, problems
+from monitor.web.probe.api_model import (
+    Comparison,
+    Figures,
+    GoldenList,
+    GoldenSummary,
+    ProbeList,
+    RunDetail,
+    RunList,
+    Summary,
+    item_model,
+    run_model,
+)
+
+router = APIRouter(tags=["probes"])
+Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
+_EVER = datetime(1970, 1, 1, tzinfo=UTC)
+_PAGE = 20
+
+
+@router.get(
+    "/probes",
+    response_model=ProbeList,
+    operation_id="listProbes",
+    responses=problems(),
+    summary="List the probes with their newest figures",
+)
+def probes(request: Request, _: Viewer) -> ProbeList:
+    """Returns the newest run of each probe that is done, the newest first."""
+    application: Application = request.app.state.application
+    newest = application.probing.runs.newest_scored(per_probe=1, since=_EVER)
+    return ProbeList(items=[Summary(run=run_model(one.run), figures=Figures.of(figures(one.scores))) for one in newest])
+
+
+@router.get(
+    "/probes/runs",
+    response_model=RunList,
+    operation_id="listProbeRuns",
+    responses=problems(),
+    summary="List the runs of probes",
+)
+def runs(
+    request: Request,
+    _: Viewer,
+    *,
+    probe: Annotated[Text | None, Query(description="Only runs of this probe.")] = None,
+    app: Annotated[Text | None, Query(description="Only runs about this app.")] = None,
+    before: Annotated[Id | None, Query(description="`next` of the page before.")] = None,
+    limit: LargeLimit = _PAGE,
+) -> RunList:
+    """Returns runs in whatever state, the newest first, with the figures of the items that are through."""
+    store = request.app.state.application.probing.runs
+    listed = store.runs(probe=probe, app=app, before=before, most=limit + 1)
+    scored = store.scored([one.number for one in listed[:limit]])
+    return RunList(
+        items=[Summary(run=run_model(one.run), figures=Figures.of(figures(one.scores))) for one in scored],
+        next=listed[limit - 1].number if len(listed) > limit else None,
+    )
+
+
+@router.get(
+    "/probes/runs/{number}",
+    response_model=RunDetail,
+    operation_id="getProbeRun",
+    responses=problems(NOT_FOUND),
+    summary="Get a run of a probe with its conversations",
+)
+def run(request: Request, _: Viewer, number: Annotated[Id, Path()]) -> RunDetail:
+    """Returns figures, the comparison with the run before, and all items in their order; personal data is masked."""
+    application: Application = request.app.state.application
+    probing = application.probing
+    found = probing.runs.run(number)
+    if found is None:
+        raise HTTPException(NOT_FOUND, "no such run is stored")
+    results = probing.runs.results(number)
+    before = run_before(probing.runs, found)
+    compared = None if before is None else compared_runs(probing.runs, probing.golden, before, found)
+    return RunDetail(
+        run=run_model(found),
+        figures=Figures.of(figures([one.scored for one in results])),
+        before=None if before is None else before.number,
+        comparison=None if compared is None else Comparison.model_validate(compared.to_json()),
+        items=[item_model(one) for one in results],
+    )
+
+
+@router.get(
+    "/golden",
+    response_model=GoldenList,
+    operation_id="listGoldenSets",
+    responses=problems(),
+    summary="List the golden sets",
+)
+def golden(request: Request, _: Viewer) -> GoldenList:
+    """Returns the newest version of each set, by name; `items` is the number of its questions."""
+    application: Application = request.app.state.application
+    return GoldenList(items=[GoldenSummary(**asdict(one)) for one in application.probing.golden.every()])

@@ -1,0 +1,120 @@
+"""The pages of probes: each with its newest figures and their course, the runs, and a run with its conversations."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
+from fastapi.responses import HTMLResponse
+
+from monitor.app.probe.before import compared_runs, run_before
+from monitor.app.wiring.application import Application
+from monitor.probe.figures import figures
+from monitor.probe.result import ItemState, RunState
+from monitor.web.base.access import Identity, Permission
+from monitor.web.base.guard import Needs
+from monitor.web.base.page import page
+from monitor.web.base.parameters import MAX_ID
+from monitor.web.probe.view import (
+    OUTCOMES,
+    SHOWN_RUNS,
+    STATE_WORDS,
+    named_figures,
+    probe_views,
+    shown,
+    worst_first,
+)
+
+router = APIRouter()
+PAGE = 20  # runs of a page
+ITEMS = 50  # of a page of a run
+_COURSE = timedelta(days=92)
+_MOVED = 10  # questions shown that fell
+_MOST_ITEMS = 1_000_000
+Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
+Parameter = Annotated[str, Query(max_length=1_000)]
+Number = Annotated[int, Path(ge=1, le=MAX_ID)]
+
+
+@router.get("/probes")
+def probes(
+    request: Request,
+    who: Viewer,
+    *,
+    probe: Parameter = "",
+    app: Parameter = "",
+    before: Annotated[int | None, Query(ge=1, le=MAX_ID)] = None,
+) -> HTMLResponse:
+    """Lists the runs, newest first; their first page has each probe's newest figures, too."""
+    application: Application = request.app.state.application
+    runs = application.probing.runs
+    listed = runs.runs(probe=probe or None, app=app or None, before=before, most=PAGE + 1)
+    filters = {name: value for name, value in (("probe", probe), ("app", app)) if value}
+    newest = f"/probes?{urlencode(filters, errors='replace')}" if filters else "/probes"
+    last = listed[PAGE - 1] if len(listed) > PAGE else None
+    first = before is None
+    views = probe_views(runs.newest_scored(per_probe=SHOWN_RUNS, since=application.now() - _COURSE)) if first else []
+    return page(
+        request,
+        "probe/probes.html",
+        who,
+        probe=probe,
+        app=app,
+        views=[its for its in views if probe in {"", its.run.probe} and app in {"", its.run.app}],
+        named_figures=named_figures,
+        runs=[(one.run, figures(one.scores)) for one in runs.scored([run.number for run in listed[:PAGE]])],
+        RunState=RunState,
+        newest=None if first else newest,
+        older=None if last is None else f"/probes?{urlencode({**filters, 'before': last.number}, errors='replace')}",
+    )
+
+
+@router.get("/probes/{number}")
+def run(
+    request: Request,
+    who: Viewer,
+    number: Number,
+    *,
+    state: Parameter = "",
+    start: Annotated[int, Query(alias="from", ge=0, le=_MOST_ITEMS)] = 0,
+) -> HTMLResponse:
+    """Shows a run: figures, the comparison with the run before, and its items, worst first."""
+    application: Application = request.app.state.application
+    probing = application.probing
+    found = probing.runs.run(number)
+    if found is None:
+        raise HTTPException(404, "There is no run with this number.")
+    results = probing.runs.results(number)
+    chosen = ItemState(state) if state in set(ItemState) else None
+    items = worst_first(results, chosen)
+    before = run_before(probing.runs, found)
+    comparison = None if before is None else compared_runs(probing.runs, probing.golden, before, found)
+    counted = figures([one.scored for one in results])
+    return page(
+        request,
+        "probe/run.html",
+        who,
+        run=found,
+        RunState=RunState,
+        figures=named_figures(counted, found),
+        counts=counted.states,
+        states=STATE_WORDS,
+        state=chosen or "",
+        before=before,
+        compared=comparison,
+        fell=[] if comparison is None else [its for its in comparison.moved if its.by < 0][:_MOVED],
+        outcomes=OUTCOMES,
+        items=items[start : start + ITEMS],
+        number_of_items=len(items),
+        start=start,
+        earlier=_items_path(number, chosen, max(start - ITEMS, 0)) if start else None,
+        later=_items_path(number, chosen, start + ITEMS) if start + ITEMS < len(items) else None,
+        shown=shown,
+    )
+
+
+def _items_path(number: int, state: ItemState | None, start: int) -> str:
+    query = {**({} if state is None else {"state": state.value}), **({"from": start} if start else {})}
+    return f"/probes/{number}{'?' if query else ''}{urlencode(query)}#items"

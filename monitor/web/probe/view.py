@@ -1,0 +1,109 @@
+"""What the pages of probes show: each probe's newest figures with their course, and a run's items, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from markupsafe import Markup
+
+from monitor.privacy.masking import redact
+from monitor.probe.figures import Mean, RunFigures, figures
+from monitor.probe.result import ItemResult, ItemState, ProbeRun, ScoredRun
+from monitor.report.charts.drawing import for_every_width
+from monitor.report.charts.probes import WIDTH, ScorePoint, scores_chart
+from monitor.web.base.escape import escape_invisible
+from monitor.web.base.page import own_drawing
+
+SHOWN_RUNS: Final = 30  # of a probe's course
+_HOURS = timedelta(hours=36)  # up to which an axis shows the time of day
+_FEWEST = 2  # runs of a course
+_STATES = {ItemState.FAILED: 0, ItemState.UNGRADED: 1, ItemState.UNSURE: 2, ItemState.GRADED: 3}
+STATE_WORDS: Mapping[ItemState, tuple[str, str]] = {  # words and the colour of the badge
+    ItemState.GRADED: ("graded", "good"),
+    ItemState.UNSURE: ("not sure", "warn"),
+    ItemState.FAILED: ("no answer", "bad"),
+    ItemState.UNGRADED: ("not graded", "warn"),
+}
+FIGURE_WORDS: Mapping[str, str] = {
+    "correctness": "Correctness of the first answers (1 to 5)",
+    "wscore": "wscore: weighted over the turns (0 to 5)",
+    "lscore": "lscore: turns to the best answer",
+    "mscore": "mscore: the best answers (0 to 5)",
+    "unsure": "Not sure (share of the judged)",
+}
+OUTCOMES: Mapping[str, tuple[str, str]] = {
+    "better": ("▲ better", "good"),
+    "worse": ("▼ worse", "bad"),
+    "no_difference_shown": ("no difference shown", ""),
+    "too_few": ("too few questions", ""),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeView:
+    """A probe with its newest run that is done; `drawing` is None with fewer than two runs."""
+
+    run: ProbeRun
+    figures: RunFigures
+    drawing: Markup | None
+
+
+def probe_views(newest: Sequence[ScoredRun]) -> list[ProbeView]:
+    """The probes of runs that are in order, the newest first, each with the course of its runs."""
+    by_probe: dict[str, list[ScoredRun]] = {}
+    for one in newest:
+        by_probe.setdefault(one.run.probe, []).append(one)
+    views = []
+    for _, runs in sorted(by_probe.items()):
+        found = [figures(one.scores) for one in runs]
+        views.append(ProbeView(run=runs[0].run, figures=found[0], drawing=_course(runs, found)))
+    return views
+
+
+def shown(text: str) -> str:
+    """A text of a person, a chatbot or the judge: personal data masked, invisible characters written out."""
+    return escape_invisible(redact(text))
+
+
+def named_figures(found: RunFigures, run: ProbeRun) -> list[tuple[str, str, Mean]]:
+    """Name, words and value of each figure that a run of so many turns has."""
+    names = FIGURE_WORDS if run.turns > 1 else ("correctness", "unsure")
+    return [(name, FIGURE_WORDS[name], found.named(name)) for name in names]
+
+
+def worst_first(results: Sequence[ItemResult], state: ItemState | None) -> list[tuple[int, ItemResult]]:
+    """The items in this state, or all, with their place: those without an answer, then not sure ones, then by score."""
+    chosen = [(place, one) for place, one in enumerate(results, 1) if state is None or one.state is state]
+    return sorted(chosen, key=lambda its: (_STATES[its[1].state], its[1].correctness or 0.0, its[0]))
+
+
+def _course(runs: Sequence[ScoredRun], found: Sequence[RunFigures]) -> Markup | None:
+    points = tuple(
+        _point(name, one.run.began_at, value)
+        for one, its in zip(reversed(runs), reversed(found), strict=True)
+        for name in (("correctness", "wscore") if one.run.turns > 1 else ("correctness",))
+        if (value := its.named(name)).mean is not None
+    )
+    start, end = runs[-1].run.began_at, runs[0].run.began_at
+    if len(runs) < _FEWEST or not points or start == end:
+        return None
+    about = "Mean scores of the newest runs"
+    days = end - start > _HOURS
+    return own_drawing(
+        for_every_width(
+            lambda width: scores_chart(points, _time(start), _time(end), about, days=days, width=width), WIDTH
+        )
+    )
+
+
+def _point(name: str, at: datetime, value: Mean) -> ScorePoint:
+    middle = value.mean or 0.0
+    low, high = (middle if bound is None else bound for bound in (value.lower, value.upper))
+    return ScorePoint(_time(at), name, *(round(1000 * min(max(x, 0.0), 5.0)) for x in (middle, low, high)))
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S}Z"
