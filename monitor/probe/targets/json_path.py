@@ -13,16 +13,18 @@ from typing import Final
 from monitor.core.model import Json
 
 _STEP = re.compile(
-    r"""\.(?P<name>[^\W\d][\w-]*) | \[(?P<index>\d{1,9})\] | \[(?P<quote>['"])(?P<quoted>[^'"\\]+)(?P=quote)\]
+    r"""\.(?P<name>[^\W\d][\w-]*) | \[(?P<index>-?\d{1,9})\] | \[(?P<quote>['"])(?P<quoted>[^'"\\]+)(?P=quote)\]
       | (?P<every>\[\*\]|\.\*)""",
     re.VERBOSE,
 )
-_FORMS: Final = "write names and places such as $.choices[0].message.content, and [*] for every item"
+_FORMS: Final = (
+    "write names and places such as $.choices[0].message.content, [-1] for the last item, and [*] for every item"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonPath:
-    """A path; a step is a name, a place from 0, or None for every item."""
+    """A path; a step is a name, a place from 0 or from the end (-1 is the last), or None for every item."""
 
     text: str
     steps: tuple[str | int | None, ...]
@@ -63,7 +65,7 @@ def _below(value: Json, step: str | int | None) -> Iterator[Json]:
         elif isinstance(value, dict):
             yield from value.values()
     elif isinstance(step, int):
-        if isinstance(value, list) and step < len(value):
+        if isinstance(value, list) and -len(value) <= step < len(value):
             yield value[step]
     elif isinstance(value, dict) and step in value:
         yield value[step]

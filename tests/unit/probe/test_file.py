@@ -150,3 +150,12 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
             load_probes(tmp_path / name)
     (tmp_path / "p.yaml").write_text(WHOLE)
     assert [*load_probes(tmp_path / "p.yaml")] == ["support", "by hand"]
+
+
+def test_a_secret_stands_in_no_repr(monkeypatch):
+    monkeypatch.setenv("BOT_KEY", "TopSecretChatbotKey")
+    text = probe("target: {chat: {base_url: 'http://x/v1', model: m, api_key: '${env:BOT_KEY}'}}")
+    found = parse_probes(text, name="p.yaml")["a"]
+    target = found.open_target()
+    assert "TopSecret" not in f"{found!r} {target!r} {target.place}"
+    target.close()

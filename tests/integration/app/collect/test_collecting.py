@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from dataclasses import replace
 from threading import Event
 
 from monitor.app.background.collecting import collecting, finish
 from monitor.core.message import Message, Position
+from monitor.probe.mark import conversation_name
 from monitor.store.ledger.ledger import Ledger
+from monitor.store.probe.runs import ProbeRuns
 from tests.factories.answers import clock
+from tests.factories.probe.runs import run
 from tests.rig.store.traces import a_turn, collected, stored
 
 A, B = "a" * 32, "b" * 32
@@ -60,6 +64,38 @@ def test_events_belong_to_the_app_of_the_token_and_wait_without_personal_data(ap
         ("shop", "1", "q"),
         ("shop", "2", "[e-mail]?"),
     ]
+
+
+def test_events_of_turns_that_a_probe_asked_are_stored_unscored_by_id_or_tag(application, engine, rows):
+    ours, forged = (conversation_name(mark * 32, 0) for mark in "cd")
+    ProbeRuns(engine).begin(run(), mark="c" * 32)
+    told = [
+        {"conversation_id": ours},
+        {"tags": {"probe": ours}},
+        {"conversation_id": forged, "tags": {"probe": forged}},
+    ]
+    known = {"question": "q", "retrieved_documents": ["d"], "answer": "a"}
+    events = [message(json.dumps({"id": str(n), **known, **more}).encode(), n) for n, more in enumerate(told)]
+    assert application.collecting.intake.events(events, app="shop") == []
+    assert stored(application).received == 3
+    assert rows("SELECT id, unscored FROM interaction ORDER BY id") == [("0", "probe"), ("1", "probe"), ("2", None)]
+    assert rows("SELECT id FROM assessment") == [("2",)]
+
+
+def test_a_trace_that_turns_out_to_be_a_probes_loses_its_scores(application, engine, rows):
+    ProbeRuns(engine).begin(run(), mark="c" * 32)
+    *spans, root = a_turn(A, session__id=conversation_name("c" * 32, 0))
+    application.collecting.intake.spans(collected(*a_turn(A)[:-1], app="shop"))
+    stored(application, ("shop", A))
+    assert rows("SELECT unscored FROM interaction") == [(None,)]
+    application.collecting.intake.spans(collected(*spans, root, app="shop"))
+    stored(application, ("shop", A))
+    assert rows("SELECT unscored FROM interaction") == [("probe",)]
+    assert rows("SELECT count(*) FROM assessment") == [(0,)]
+    assert rows("SELECT coalesce(sum(total), 0) FROM verdict_minute") == [(0,)]
+    assert rows("SELECT * FROM unscored_minute") == []
+    ledger, recounted = Ledger(application.engine).read(recount=True)
+    assert all(row.balanced for row in (*ledger, *recounted))
 
 
 def test_no_byte_of_an_event_waits_where_redaction_is_on(application, rows):

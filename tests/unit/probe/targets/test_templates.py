@@ -104,7 +104,6 @@ def test_what_stands_at_a_path(path, found):
         "$.",
         "$..a",
         "$.a[",
-        "$.a[-1]",
         "$.a[1:2]",
         "$.a[?(@.b)]",
         "$.a['b",

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from monitor.probe.target import Exchange
+from monitor.probe.targets.template import asks, fill
+
+HISTORY = [Exchange(question="Q1", answer="A1")]
+BEFORE = [{"role": "user", "content": "Q1"}, {"role": "assistant", "content": "A1"}]
+SYSTEM = {"role": "system", "content": "Be kind."}
+
+
+def filled(template, question="Q2"):
+    return fill(template, question=question, history=HISTORY, conversation="c-1")
+
+
+@pytest.mark.parametrize(
+    ("template", "value"),
+    [
+        ("{question}", "Q2"),
+        ("Say: {question} ({conversation}) {question}", "Say: Q2 (c-1) Q2"),
+        ("{history}", BEFORE),
+        (["{history}", "x"], [*BEFORE, "x"]),
+        ([SYSTEM, "{messages}"], [SYSTEM, *BEFORE, {"role": "user", "content": "Q2"}]),
+        ({"a": {"b": ["{question}"]}}, {"a": {"b": ["Q2"]}}),
+        ({"{question}": 1}, {"{question}": 1}),
+        ("said {history}", "said {history}"),
+        (None, None),
+        (1.5, 1.5),
+        (True, True),
+    ],
+)
+def test_placeholders_become_values(template, value):
+    assert filled(template) == value
+
+
+@pytest.mark.parametrize("question", ['"}], "x": [{"', "{conversation}", "{history}", "{messages}", "{question}", ""])
+def test_a_question_stays_one_text(question):
+    assert filled({"q": "{question}", "to": "<{question}>"}, question) == {"q": question, "to": f"<{question}>"}
+
+
+def test_the_template_stays_as_it_is():
+    template = {"q": ["{messages}", "{question}"]}
+    filled(template)
+    assert template == {"q": ["{messages}", "{question}"]}
+
+
+@pytest.mark.parametrize("template", ["a {question}", "{messages}", ["x", {"y": "{question}"}]])
+def test_a_template_that_asks(template):
+    assert asks(template)
+
+
+@pytest.mark.parametrize("template", [None, "", "question", {"{question}": 1}, ["{history}"], "x {messages}"])
+def test_a_template_that_asks_nothing(template):
+    assert not asks(template)
