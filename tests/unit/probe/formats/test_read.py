@@ -206,7 +206,7 @@ def test_places_in_tables_are_the_lines_where_rows_begin():
         ("[]", "holds no golden items"),
         ('question,reference\n"a', "is no CSV"),
         ("question;reference\na;b\n", "has none of the fields"),
-        ("question,reference\n" + "x" * 200_000 + ",a\n", "is no CSV"),
+        ("question,reference\n" + "x" * 200_000 + ",a\n", "is no CSV|has more than 20,000 characters"),
         ("\x00", "holds no golden items|is no CSV"),
         ("hello", "holds no golden items"),
     ],

@@ -39,3 +39,7 @@ def test_what_stands_at_a_path(path, found):
 def test_other_paths_are_refused_with_what_is_possible(path):
     with pytest.raises(ValueError, match=r"\[\*\] for every item"):
         parse_json_path(path)
+
+
+def test_a_long_path_is_read_in_time_linear_in_its_length():
+    assert len(parse_json_path("$" + ".a" * 50_000).steps) == 50_000

@@ -53,3 +53,10 @@ def test_a_template_that_asks(template):
 @pytest.mark.parametrize("template", [None, "", "question", {"{question}": 1}, ["{history}"], "x {messages}"])
 def test_a_template_that_asks_nothing(template):
     assert not asks(template)
+
+
+@pytest.mark.parametrize("text", ["{question}", "{conversation}", '", "admin": true, "x": "', "\\", "\n"])
+def test_what_is_filled_in_is_not_filled_again(text):
+    template = {"{question}": ["{question}", "{conversation}: {question}", 1, None]}
+    assert fill(template, question=text, history=[], conversation="c")["{question}"] == [text, f"c: {text}", 1, None]
+    assert fill("{question}/{conversation}", question="q", history=[], conversation=text) == f"q/{text}"
