@@ -29,7 +29,8 @@ class Threshold:
         if mean is None:
             return f"{self} cannot be told: no item has this score"
         kept = mean >= self.limit if LEAST[self.name] == "least" else mean <= self.limit
-        return None if kept else f"{self.name} is {mean:.2f}, and its limit is {self.limit:g}"
+        digits = 2 if round(mean, 2) != self.limit else 6
+        return None if kept else f"{self.name} is {mean:.{digits}f}, and its limit is {self.limit:g}"
 
     def __str__(self) -> str:
         return f"{self.name} {'>=' if LEAST[self.name] == 'least' else '<='} {self.limit:g}"
@@ -54,16 +55,16 @@ def parse_threshold(text: str) -> Threshold:
 def junit_xml(
     run: ProbeRun, results: Sequence[ItemResult], found: RunFigures, thresholds: Sequence[Threshold]
 ) -> bytes:
-    """The file. An item that the chatbot did not answer, or the judge did not grade, is an error; no score fails.
+    """The file. An item that the chatbot did not answer, or the judge did not grade, is an error; so is a stopped run.
 
     Only thresholds fail, since a single score varies by chance.
     """
     problems = [(threshold, threshold.problem(found)) for threshold in thresholds]
     errors = [result for result in results if result.state in {ItemState.FAILED, ItemState.UNGRADED}]
     counts = {
-        "tests": str(len(results) + len(thresholds)),
+        "tests": str(len(results) + len(thresholds) + (run.error is not None)),
         "failures": str(sum(problem is not None for _, problem in problems)),
-        "errors": str(len(errors)),
+        "errors": str(len(errors) + (run.error is not None)),
         "time": f"{sum(result.seconds for result in results):.3f}",
     }
     root = Element("testsuites", counts)
@@ -76,6 +77,8 @@ def junit_xml(
             reason = last and (last.failure or (last.grade and last.grade.reason))
             SubElement(case, "error", {"type": result.state, "message": _xml(str(reason or "no answer"))})
         SubElement(case, "system-out").text = _xml(_said(result))
+    if run.error is not None:
+        SubElement(_case(suite, run, "whole run", seconds=0.0), "error", {"message": _xml(run.error)})
     for threshold, problem in problems:
         case = _case(suite, run, str(threshold), seconds=0.0)
         if problem is not None:

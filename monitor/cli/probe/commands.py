@@ -203,14 +203,16 @@ def _imported(application: Application, path: Path) -> str:
 
 
 def _named(application: Application, name: str) -> ProbeRun:
-    """The run of this number, or the newest one of this version of the chatbot."""
+    """The run of this number, or the newest one of this version of the chatbot, one that is done if there is one."""
+    from monitor.probe.result import RunState
+
     runs = application.probing.runs
     if name.isascii() and name.isdigit() and len(name) < len(str(2**63)) and (found := runs.run(int(name))):
         return found
-    newest = runs.runs(chatbot=name, most=1)
+    newest = runs.runs(chatbot=name)
     if not newest:
         raise WrongSettings(f"there is no run or version {readable(name)}: monitor probe list")
-    return newest[0]
+    return next((one for one in newest if one.state is RunState.DONE), newest[0])
 
 
 probe_app.command("agreement")(agreement)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from xml.etree.ElementTree import fromstring
 
@@ -62,3 +63,19 @@ def test_it_is_read_back_with_failures_and_errors_whatever_the_texts_hold() -> N
 def test_what_is_no_threshold_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="no threshold"):
         parse_threshold(text)
+
+
+def test_a_run_that_was_stopped_is_an_error() -> None:
+    stopped = replace(RUN, state=RunState.STOPPED, error="1 of 2 questions were asked\x1b: it was told to stop")
+    root = fromstring(junit_xml(stopped, [], figures([]), []))
+    assert (root.get("tests"), root.get("errors")) == ("1", "1")
+    assert [e.get("message") for e in root.iter("error")] == ["1 of 2 questions were asked\ufffd: it was told to stop"]
+
+
+def test_a_mean_just_below_its_limit_is_not_shown_as_the_limit() -> None:
+    scores = [
+        Scored(item=str(n), state=ItemState.GRADED, correctness=one, wscore=None, lscore=None, mscore=None)
+        for n, one in enumerate([4.0] * 499 + [3.0])
+    ]
+    assert parse_threshold("correctness=4").problem(figures(scores)) == "correctness is 3.998000, and its limit is 4"
+    assert parse_threshold("correctness=3.998").problem(figures(scores)) is None

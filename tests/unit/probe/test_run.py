@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from threading import Barrier, Event
+from threading import Barrier, Event, Lock
+
+import pytest
 
 from monitor.core.errors import Fatal
 from monitor.probe.golden import GoldenItem
@@ -59,3 +61,47 @@ def test_once_told_to_stop_no_item_begins() -> None:
 
     ran = run_items(ITEMS, converse, concurrency=1, stop=stop, done=lambda *_: stop.set())
     assert (ran.asked, ran.error, begun) == (1, None, [0])
+
+
+def test_no_more_than_allowed_run_at_the_same_time() -> None:
+    lock, running, most = Lock(), 0, 0
+
+    def converse(_: int, item: GoldenItem) -> ItemResult:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        with lock:
+            running -= 1
+        return result(item)
+
+    many = [GoldenItem(id=f"q{n}", question="?", reference="!") for n in range(200)]
+    assert run_items(many, converse, concurrency=3, stop=Event(), done=lambda *_: None).asked == 200
+    assert 1 <= most <= 3
+
+
+def test_what_done_raises_ends_the_run() -> None:
+    begun: list[int] = []
+
+    def converse(place: int, item: GoldenItem) -> ItemResult:
+        begun.append(place)
+        return result(item)
+
+    def done(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="the disk is full"):
+        run_items(ITEMS, converse, concurrency=1, stop=Event(), done=done)
+    assert begun == [0]
+
+
+def test_a_defect_of_a_conversation_is_raised() -> None:
+    def converse(_: int, __: GoldenItem) -> ItemResult:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_items(ITEMS, converse, concurrency=2, stop=Event(), done=lambda *_: None)
+
+
+def test_nothing_to_ask() -> None:
+    assert run_items([], lambda *_: result(ITEMS[0]), concurrency=2, stop=Event(), done=lambda *_: None).asked == 0

@@ -116,6 +116,13 @@ def test_a_run_with_further_turns_and_json(probed, bot):
     assert [asked.body["history"] for asked in bot.asked][1][0]["content"] == ITEMS[0]["question"]
 
 
+def test_a_file_of_questions_is_asked_as_a_set_of_its_own(probed, bot, tmp_path):
+    (tmp_path / "gate.jsonl").write_text(json.dumps(ITEMS[0]) + "\n")
+    found = probed.json("probe", "run", "support", "--golden", "gate.jsonl", "--version", "abc")
+    assert (found["run"]["golden"], found["run"]["items"], len(bot.asked)) == ("gate", 1, 1)
+    assert [(one["name"], one["version"]) for one in probed.json("golden", "list")] == [("gate", 1), ("refunds", 1)]
+
+
 def test_a_chatbot_that_does_not_answer_is_no_reason_to_pass(probed, bot):
     bot.script += [Says(status=400) for _ in ITEMS]
     ended = probed.run("probe", "run", "support", "--fail-under", "correctness=1", "--junit", "out.xml")
