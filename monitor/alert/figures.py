@@ -173,7 +173,9 @@ def figure(alert: NotifiedAlert) -> str:
 
 
 def counted(alert: NotifiedAlert) -> str:
-    """What is counted: `messages`, `turns`, `labels` or `answers`."""
+    """What is counted: `messages`, `turns`, `labels`, `golden questions` or `answers`."""
     if alert.signal.startswith("true_rate"):
         return "labels"
+    if alert.signal.startswith("probe"):
+        return "golden questions"
     return {"dead_letters": "messages", "unscored_rate": "turns"}.get(alert.signal, "answers")

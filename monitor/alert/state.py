@@ -211,7 +211,7 @@ def _new_alert(rule: Rule, observation: Observation, now: datetime) -> Alert:
         signal=str(rule.signal),
         method=rule.method.name,
         unit=rule.unit,
-        below=rule.method.fires_below,
+        below=rule.method.fires_below(rule.signal),
         labels={**observation.labels, **rule.labels},
         severity=rule.severity,
         window=rule.method.window,

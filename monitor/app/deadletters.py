@@ -95,9 +95,10 @@ def retry(
     def one_page(ids: Sequence[int]) -> None:
         tried = again(lambda: letters.open_letters(ids))
         decoded = decode(letter.message for letter in tried)
-        scored = [it for it in decoded.interactions if it.unscored is None]
+        turns = again(lambda: application.probing.probed_turns.told(decoded.interactions))
+        scored = [it for it in turns if it.unscored is None]
         assessments = iter(again(lambda: assess(scored)) if scored else ())
-        results = [next(assessments) if it.unscored is None else it for it in decoded.interactions]
+        results = [next(assessments) if it.unscored is None else it for it in turns]
         alive, dead, held = _matched(tried, results, decoded)
         counts.update(again(lambda: settle(store, alive, dead, application.now(), held=held)))
         counts["asked"] += len(ids)

@@ -76,7 +76,7 @@ class Stages:
     are left to the next start, which reads them again, since nothing was acknowledged. `written` is called after each
     commit, in order, with the batch and its ledger, on the thread that called `run`. With `set_aside_after`,
     interactions that cannot be assessed for that many seconds are stored as pending; after that, each batch is tried
-    once only, until one succeeds.
+    once only, until one succeeds. `told` returns the interactions with those unscored that are no live traffic.
     """
 
     source: Source
@@ -90,6 +90,7 @@ class Stages:
     batch_bytes: int
     poll_seconds: float
     set_aside_after: float | None = None
+    told: Callable[[Sequence[Interaction]], Sequence[Interaction]] = tuple
     finish_within: float = FINISH_WITHIN
 
     def run(self) -> Tally:
@@ -196,8 +197,9 @@ class _Run:
         stages = self._stages
         patience = stages.set_aside_after
         while (item := self._decoded.get()) is not None:
-            interactions = [one for one in item.decoded.interactions if one.unscored is None]
             self._in_hand = item
+            decoded = stages.retry(partial(stages.told, item.decoded.interactions))
+            interactions = [one for one in decoded if one.unscored is None]
             assessments: list[Assessment] | None = []
             if interactions:
                 assessments = self._tried(interactions, patience)
@@ -208,7 +210,7 @@ class _Run:
                 received=item.received,
                 offsets=item.offsets,
                 pending=tuple(interactions) if assessments is None else (),
-                unscored=tuple(one for one in item.decoded.interactions if one.unscored is not None),
+                unscored=tuple(one for one in decoded if one.unscored is not None),
                 collected=tuple(item.decoded.collected),
             )
             self._in_hand = None

@@ -60,6 +60,12 @@ class Unscored(StrEnum):
     CONTENT_NOT_CAPTURED = "content_not_captured"  # the instrumentation is set to send no texts
     NO_RETRIEVAL = "no_retrieval"  # the chatbot answered without looking anything up
     NO_DOCUMENT_TEXT = "no_document_text"  # ids of documents are known, their texts are not
+    PROBE = "probe"  # a golden probe asked, so the turn is no live traffic; see `monitor/probe/mark.py`
+
+    @property
+    def lacking(self) -> bool:
+        """Whether the turn lacks what scores need; false where it is left out on purpose."""
+        return self is not Unscored.PROBE
 
 
 class Origin(StrEnum):

@@ -54,10 +54,12 @@ UNSCORED_WORDS = {
     Unscored.CONTENT_NOT_CAPTURED: "carry no question or answer",
     Unscored.NO_RETRIEVAL: "looked nothing up",
     Unscored.NO_DOCUMENT_TEXT: "carry no document text",
+    Unscored.PROBE: "were asked by a golden probe",
 }
 UNSCORED_OF_ONE = UNSCORED_WORDS | {
     Unscored.CONTENT_NOT_CAPTURED: "carries no question or answer",
     Unscored.NO_DOCUMENT_TEXT: "carries no document text",
+    Unscored.PROBE: "was asked by a golden probe",
 }
 # What to do about it; `UNSCORED_PAGE` says more.
 UNSCORED_ADVICE = {
@@ -67,5 +69,6 @@ UNSCORED_ADVICE = {
     Unscored.CONTENT_NOT_CAPTURED: "switch on the recording of content in the instrumentation",
     Unscored.NO_RETRIEVAL: "nothing to do if these turns need no documents; otherwise record the retrieval",
     Unscored.NO_DOCUMENT_TEXT: "switch on the recording of document texts, or set up a look-up of documents by id",
+    Unscored.PROBE: "nothing to do: the run of the probe has its grade",
 }
 UNSCORED_PAGE = "docs/start/traces.md"

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import time, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    model_validator,
+)
 
 from monitor.alert.rules.marked_yaml import InvalidYaml, parse_yaml, written
 from monitor.alert.rules.parameters import duration
@@ -18,7 +29,6 @@ from monitor.probe.targets.command import CommandTarget
 from monitor.probe.targets.function import FunctionTarget, load_function
 from monitor.probe.targets.http import HttpSpec, HttpTarget, chat_spec
 from monitor.probe.targets.json_path import JsonPath, parse_json_path
-from monitor.probe.targets.secrets import with_secrets
 from monitor.probe.targets.template import asks
 
 _LEAST_APART = timedelta(minutes=1)
@@ -32,18 +42,28 @@ def _path(value: object) -> JsonPath:
 
 def _time_of_day(value: object) -> time:
     try:
-        return time.fromisoformat(value) if isinstance(value, str) else _no_time()
+        at = time.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
-        return _no_time()
+        at = None
+    if at is None or at.tzinfo is not None:
+        raise ValueError('must be a time of day in UTC, in quotes, such as "06:30"')
+    return at
 
 
-def _no_time() -> time:
-    raise ValueError('must be a time of day in UTC, in quotes, such as "06:30"')
+def _json(value: Any) -> Any:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        raise ValueError("holds what JSON cannot, such as a date or a number that is not finite") from None
+    return value
 
 
+_Json = Annotated[Any, AfterValidator(_json)]
 _Path = Annotated[JsonPath, PlainValidator(_path)]
 _Duration = Annotated[timedelta, PlainValidator(duration)]
-_PerSecond = Annotated[float, BeforeValidator(lambda n: float(n) if type(n) is int else n), Field(gt=0)]
+_PerSecond = Annotated[
+    float, BeforeValidator(lambda n: float(n) if type(n) is int else n), Field(gt=0, allow_inf_nan=False)
+]
 _Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\s/][^/\x00-\x1f]*$")]
 
 
@@ -57,7 +77,7 @@ class HttpForm(_Form):
     url: str
     method: Annotated[str, Field(pattern=r"^[A-Z]{3,10}$")] = "POST"
     headers: dict[str, str] = Field(default_factory=dict)
-    body: Any = None
+    body: _Json = None
     answer: _Path
     documents: _Path | None = None
     version: _Path | None = None
@@ -80,11 +100,10 @@ class ChatForm(_Form):
     model: str
     api_key: str | None = None
     system: str | None = None
-    extra: dict[str, Any] = Field(default_factory=dict)
+    extra: Annotated[dict[str, Any], AfterValidator(_json)] = Field(default_factory=dict)
 
     def target(self, *, timeout: float, per_second: float | None) -> Target:
-        key = None if self.api_key is None else with_secrets(self.api_key, of="api_key")
-        spec = chat_spec(base_url=self.base_url, model=self.model, api_key=key, system=self.system, extra=self.extra)
+        spec = chat_spec(**{name: getattr(self, name) for name in type(self).model_fields})
         return HttpTarget(spec, timeout=timeout, per_second=per_second)
 
 
@@ -132,9 +151,7 @@ class ProbeForm(_Form):
     turns: Annotated[int, Field(ge=1, le=20)] = 1
     repeats: Annotated[int, Field(ge=1, le=9)] = 1
     concurrency: Annotated[int, Field(ge=1, le=256)] = 4
-    per_second: (
-        Annotated[float, Field(gt=0), BeforeValidator(lambda n: float(n) if isinstance(n, int) else n)] | None
-    ) = None
+    per_second: _PerSecond | None = None
     timeout: _Duration = timedelta(seconds=60)
     version: str = ""
 
@@ -145,7 +162,7 @@ class ProbeForm(_Form):
         if self.every is not None and self.every < _LEAST_APART:
             raise ValueError("every must be 1m or longer")
         if not timedelta() < self.timeout <= timedelta(hours=1):
-            raise ValueError("timeout must be between 1s and 1h")
+            raise ValueError("timeout must be above 0 and at most 1h")
         return self
 
 
@@ -156,9 +173,9 @@ class ProbesForm(_Form):
 
     @model_validator(mode="after")
     def _named_once(self) -> Self:
-        names = [probe.name for probe in self.probes]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise ValueError(f"two probes are called {twice!r}")
+        (name, number) = Counter(probe.name for probe in self.probes).most_common(1)[0]
+        if number > 1:
+            raise ValueError(f"two probes are called {name!r}")
         return self
 
 

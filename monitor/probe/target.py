@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from monitor.core.errors import MonitorError
 
 Failure: TypeAlias = Literal["timeout", "out_of_reach", "refused", "malformed", "too_long"]
+
+LARGEST: Final = 4 * 2**20  # bytes of an answer with its documents
+MOST_DOCUMENTS: Final = 100  # of an answer; further ones are left out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,6 +46,8 @@ class Kind(StrEnum):
     LABEL = "label"
     PLAN = "plan"  # answers were drawn to be labelled for a rate
     REFERENCE = "reference"  # usual scores of an app were frozen
+    GOLDEN = "golden"  # a version of a golden set was made
+    PROBE = "probe"  # a run of a probe ended
     VERDICTS = "verdicts"  # those of a profile were put in use for stored answers
     ERASURE = "erasure"
     RETENTION = "retention"

@@ -140,7 +140,7 @@ def rehearse(rule: Rule, history: MinuteHistory, span: Span, *, step: timedelta 
 def episode_of(alert: Alert, before: Episode | None, rule: Rule) -> Episode:
     """The episode of an alert that has fired, which it continues if there is one `before`."""
     values = [value for value in (alert.value, before.worst if before else None) if value is not None]
-    worst = min if rule.method.fires_below else max
+    worst = min if rule.method.fires_below(rule.signal) else max
     return Episode(
         labels=alert.labels,
         fired_at=alert.fired_at or alert.active_since,

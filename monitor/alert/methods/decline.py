@@ -14,7 +14,7 @@ from typing_extensions import override
 from monitor.alert.methods.method import Memory, Method, WrongParameter, require_chance, require_least
 from monitor.alert.methods.proportion_change import student_tail
 from monitor.alert.probed import RUNS, ProbedRun
-from monitor.alert.signal import Signal, SignalKind
+from monitor.alert.signal import UNSURE, Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Counts, Observation, Outcome, Span
 from monitor.core.text.plain import plain
@@ -80,6 +80,10 @@ class Decline(Method):
         )
 
     @override
+    def fires_below(self, signal: Signal) -> bool:
+        return signal.name != UNSURE
+
+    @override
     def check(self, signal: Signal) -> None:
         if signal.is_share and self.at_least >= 1:
             raise WrongParameter("at_least", "must be below 1: 0.05 is 5 percentage points")
@@ -102,7 +106,7 @@ class Decline(Method):
         known = {run.number: run for run in earlier if signal.name != "wscore" or run.turns == newest.turns}
         pinned = [known[n] for n in _numbers(memory) if n in known and n < newest.number]
         measure = pinned or [*known.values()][: self.runs]
-        worse = 1 if signal.name == "unsure" else -1
+        worse = -1 if self.fires_below(signal) else 1
         falls = _falls(newest, measure, worse)
         outcome, detail = self._outcome(newest, measure, falls, bound)
         usual = fmean(fall.before for fall in falls) if falls else None
@@ -170,7 +174,9 @@ def _detail(newest: ProbedRun, measure: Sequence[ProbedRun], falls: Sequence[_Fa
     said = f"run {newest.number} is {abs(mean):.2f} {'worse' if mean > 0 else 'better'} over {len(falls)} questions"
     fell = [f"{_short(fall.item)} {fall.before:.3g} -> {fall.now:.3g}" for fall in falls[:_NAMED] if fall.by > 0]
     most = f"; fell most: {', '.join(fell)}" if fell else ""
-    return f"{said} than {len(measure)} before it{version}{most}; monitor probe compare {first.number} {newest.number}"
+    command = f"monitor probe compare {first.number} {newest.number}"
+    runs = "run" if len(measure) == 1 else f"{len(measure)} runs"
+    return f"{said} than in the {runs} before it{version}; {command}{most}"
 
 
 def _short(text: str) -> str:

@@ -42,9 +42,8 @@ class Method(Protocol):
     def promise(self) -> str:
         """In plain words, what the rule's page rests on, and how often it may be false."""
 
-    @property
-    def fires_below(self) -> bool:
-        """Whether the alert fires below the line instead of above it."""
+    def fires_below(self, signal: Signal) -> bool:  # noqa: ARG002  for methods that fire below for some signals
+        """Whether the alert fires when `signal` is below the line instead of above it."""
         return False
 
     def check(self, signal: Signal) -> None:

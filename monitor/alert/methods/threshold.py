@@ -53,9 +53,8 @@ class Threshold(Method):
         sure = ", and chance explains the value in less than one look in 40" if self.confident else ""
         return f"{self.target.basis}: pages whenever the value is past it{sure}"
 
-    @property
     @override
-    def fires_below(self) -> bool:
+    def fires_below(self, signal: Signal) -> bool:
         return self.below is not None
 
     @override

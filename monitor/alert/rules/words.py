@@ -58,9 +58,9 @@ def _condition(rule: Rule) -> str:
             least = f"{method.at_least * 100:g} points" if rule.signal.is_share else f"{method.at_least:g}"
             held_against = f"{least} or more worse than the same questions in the runs before"
         case _ if rule.signal.is_of_probe:
-            held_against = f"{'below' if method.fires_below else 'above'} {line} in the newest run"
+            held_against = f"{'below' if method.fires_below(rule.signal) else 'above'} {line} in the newest run"
         case _ if rule.signal.is_momentary:
             held_against = f"more than {line}"
         case _:
-            held_against = f"{'below' if method.fires_below else 'above'} {line}, over {window}"
+            held_against = f"{'below' if method.fires_below(rule.signal) else 'above'} {line}, over {window}"
     return f"{measured}: {held_against}"

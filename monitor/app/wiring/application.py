@@ -231,6 +231,7 @@ class Application:
             decode=remembering(
                 self.decoder(app=app, dialect=dialect, event_map=event_map).decode_batch, self.assessing.recent_turns
             ),
+            told=self.probing.probed_turns.told,
             assess=self.assessing.assess_with(self.settings.sidecar.patience if set_aside else None, live=set_aside),
             store=store or self.store,
             retry=Retry(stop=stop, patience=patience),

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from monitor.core.errors import WrongSettings
 from monitor.probe.file import Probe, load_probes
 from monitor.probe.golden import GoldenItem
+from monitor.probe.mark import ProbedTurns, conversation_name
 from monitor.probe.result import ItemResult
 
 if TYPE_CHECKING:
     from monitor.app.wiring.application import Application
     from monitor.assess.judge.correctness.grade import Contexts
     from monitor.assess.llm.exchange import Prompt
+    from monitor.assess.ports import LanguageModel
     from monitor.store.probe.golden import GoldenSets
     from monitor.store.probe.runs import ProbeRuns
 
@@ -34,8 +36,10 @@ class Asking:
 class Probing:
     """Each part is built when it is first asked for."""
 
-    def __init__(self, application: Application) -> None:
+    def __init__(self, application: Application, *, judge: LanguageModel | None = None) -> None:
+        """`judge` takes the place of the configured language model."""
         self._application = application
+        self._judge = judge
 
     @cached_property
     def runs(self) -> ProbeRuns:
@@ -48,6 +52,13 @@ class Probing:
         from monitor.store.probe.golden import GoldenSets
 
         return GoldenSets(self._application.engine)
+
+    @cached_property
+    def probed_turns(self) -> ProbedTurns:
+        def known(marks: set[str]) -> frozenset[str]:
+            return self.runs.marks(marks)  # the database is opened for the first mark
+
+        return ProbedTurns(known)
 
     def probes(self) -> Mapping[str, Probe]:
         """The probes of the configured file, by name, read anew; none if no file is configured.
@@ -83,7 +94,7 @@ class Probing:
         from monitor.probe.conversation.converse import converse
         from monitor.probe.conversation.roles import Roles
 
-        model = self._application.language_models.probing_model
+        model = self._judge or self._application.language_models.probing_model
         grader = CorrectnessGrader(model, repeats=probe.repeats)
         roles = Roles(model, encoder=self._application.assessing.encoder) if turns > 1 else None
         with ExitStack() as closing:
@@ -99,7 +110,7 @@ class Probing:
                     contexts=contexts,
                     roles=roles,
                     turns=turns,
-                    conversation=f"monitor-probe-{mark}-{place}",
+                    conversation=conversation_name(mark, place),
                 )
 
             prompts = [*grader.prompts, *(Roles.prompts if roles is not None else ())]
@@ -112,6 +123,6 @@ class Probing:
         retriever = probe.open_retriever()
         if retriever is not None:
             closing.callback(retriever.close)
-            return FromRetriever(retriever, conversation=f"monitor-probe-{mark}-retriever")
+            return FromRetriever(retriever, conversation=conversation_name(mark, "retriever"))
         documents = shown_documents(self._application.engine, probe.app, now=self._application.now())
         return ByQuestionAndReference(Collection(documents, self._application.assessing.embedder))

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
 
 
@@ -20,10 +21,20 @@ def demo(
         str | None,
         typer.Option(metavar="URL", help="OpenAI-compatible server for the sidecar and the judge; calls may cost."),
     ] = None,
+    probe: Annotated[
+        bool, typer.Option("--probe", help="Instead, probe two versions of the bot: the one that got worse is caught.")
+    ] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Print without colours.")] = False,
 ) -> None:
     """Play 15 minutes of a support bot's traffic with a retrieval outage, and watch the alert come and go."""
+    console = Console(no_color=plain or None, highlight=False)
+    if probe:
+        from monitor.cli.demo.with_probe import play_probe
+
+        if kafka:
+            raise WrongSettings("--probe asks the bot itself: leave out --kafka")
+        play_probe(load_settings(), console=console, llm=llm)
+        return
     from monitor.cli.demo.demo import play_demo
 
-    console = Console(no_color=plain or None, highlight=False)
     play_demo(load_settings(), seed=seed, kafka=kafka, llm=llm, console=console)

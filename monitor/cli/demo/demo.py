@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections import Counter
@@ -13,7 +12,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from time import monotonic as clock
 
-from pydantic import SecretStr
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -25,22 +23,20 @@ from monitor.alert.state import State, Transition
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.prices import read_prices
 from monitor.assess.explain import COLOURS
+from monitor.cli.demo.place import empty, in_the_demo, settings_of_demo
 from monitor.cli.demo.slack_preview import SlackPreview
-from monitor.cli.demo.with_llm import print_judgements, with_llm, workers_running
+from monitor.cli.demo.with_llm import print_judgements, workers_running
 from monitor.cli.explain.panel import explanation
 from monitor.core.batch import Batch
 from monitor.core.model import Assessment, Interaction, Verdict
-from monitor.core.settings.audit import AuditSettings
-from monitor.core.settings.load import CONFIG_FILE, Settings
+from monitor.core.settings.load import Settings
 from monitor.ingest.decode import priced
 from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
 from monitor.simulate.traffic import PRICES, play
-from monitor.store.embedded_postgres import embedded_database
 
 APP = "quillmere-support"
 BAR = 40  # characters wide
 BLOCKS = {Verdict.GROUNDED: "█", Verdict.REFUSAL: "▒", Verdict.SELF_GENERATED: "░"}  # distinct without colours too
-_ELSEWHERE = ("MONITOR_DATABASE_URL", "MONITOR_AUDIT")  # settings that lead a command away from the demo
 RULES = """
 grouping: {wait: 0s, interval: 30s}
 rules:
@@ -89,13 +85,7 @@ def play_demo(
         MonitorError: the embedded database, the encoder or the broker does not start, or the server does not answer.
     """
     started = clock()
-    own = settings.state_dir / "demo"
-    url = SecretStr(embedded_database(own))
-    off = {name: getattr(settings, name).model_copy(update={"mode": "off"}) for name in ("sidecar", "judge")}
-    chosen = settings.model_copy(update=off) if llm is None else with_llm(settings, llm)
-    demo_settings = chosen.model_copy(
-        update={"database_url": url, "state_dir": own, "audit": AuditSettings(), "prices": PRICES}
-    )
+    demo_settings = settings_of_demo(settings, llm)
     with ExitStack() as stack:
         if kafka:
             from monitor.cli.demo.through_kafka import demo_topic
@@ -104,10 +94,7 @@ def play_demo(
             ingest = settings.ingest.model_copy(update={"batch_ms": 50})  # each step waits for the previous one
             demo_settings = demo_settings.model_copy(update={"kafka": topic, "ingest": ingest})
         application = stack.enter_context(Application(demo_settings))
-        with application.engine.begin() as connection:
-            connection.exec_driver_sql("DROP SCHEMA public CASCADE")
-            connection.exec_driver_sql("CREATE SCHEMA public")
-        application.auditing.witness_file.unlink(missing_ok=True)  # it knows the trail of the last demo
+        empty(application)
         application.prepare()
         _introduce(console, application, scenario, kafka=kafka)
         with workers_running(application), _assessing(application, kafka=kafka) as assess:
@@ -249,7 +236,7 @@ def _conclude(
                 judged = application.queries.judgements(APP, row["id"])
                 console.print(explanation(row, judged))
     program = sys.argv[0] if Path(sys.argv[0]).name == "monitor" else "monitor"
-    command, of_demo = shlex.quote(program), _in_the_demo(application.settings.state_dir, program)
+    command, of_demo = shlex.quote(program), in_the_demo(application.settings.state_dir, program)
     shown = next((t.assessment.interaction.id for t in played if t.truth is not t.assessment.verdict), "demo-00000")
     next_commands = (
         ("open the link that this prints; the span of one hour shows the outage best", f"{of_demo} serve"),
@@ -269,14 +256,3 @@ def _conclude(
     console.print(f"{len(played)} answers in {seconds:.0f} s. Next:")
     for purpose, line in next_commands:
         console.print(f"  # {purpose}\n  {line}", markup=False, soft_wrap=True)
-
-
-def _in_the_demo(own: Path, program: str) -> str:
-    """The beginning of a line for a shell that runs `program` on the demo, whatever settings are in force."""
-    away = [name for name in sorted(os.environ) if name.startswith(_ELSEWHERE)]
-    unset = f"env {' '.join(f'-u {name}' for name in away)} " if away else ""
-    state, folder = shlex.quote(str(own.absolute())), ""
-    if CONFIG_FILE.exists():  # it is read from the working directory, so the line leaves that
-        folder = f"cd {state} && "
-        program = str(Path(program).absolute()) if "/" in program else program
-    return f"{folder}{unset}MONITOR_STATE_DIR={state} {shlex.quote(program)}"

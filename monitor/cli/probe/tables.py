@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from monitor.assess.judge.correctness.grade import HIGHEST
 from monitor.cli.terminal import literal, plural
 from monitor.core.text.plain import readable
 from monitor.probe.compare import CONFIDENCE, FEWEST, Compared, Difference, compare
@@ -57,8 +58,12 @@ def print_run(
     runs: ProbeRuns,
     before: ProbeRun | None,
     shared: Collection[str] | None,
+    program: str = "monitor",
 ) -> None:
-    """The figures of a run, how it compares with the one before it, and what to look at next."""
+    """The figures of a run, how it compares with the one before it, and what to look at next.
+
+    `program` is how a line for a shell begins that runs the program.
+    """
     found = figures([one.scored for one in results])
     typer.echo(f"run {run.number} of the probe {readable(run.probe)}: {_about(run)}")
     table = Table(box=None, pad_edge=False)
@@ -80,11 +85,12 @@ def print_run(
         if earlier is not None:
             compared = compare(earlier.scores, [one.scored for one in results], same=shared)
             typer.echo(f"against run {before.number}{_version(before)}: {_line(compared.differences['correctness'])}")
-            typer.echo(f"  monitor probe compare {before.number} {run.number}")
-    worst = sorted((one for one in results if one.correctness is not None), key=lambda one: one.correctness or 0)
+            typer.echo(f"  {program} probe compare {before.number} {run.number}")
+    below = [one for one in results if one.correctness is not None and one.correctness < HIGHEST]
+    worst = sorted(below, key=lambda one: one.correctness or 0)
     for one in worst[:_WORST]:
         typer.echo(f"  {one.correctness:g}  {readable(one.item.id)}: {_short(one.item.question)}")
-    typer.echo(f"  monitor probe show {run.number}")
+    typer.echo(f"  {program} probe show {run.number}")
 
 
 def print_items(results: Sequence[ItemResult]) -> None:
@@ -141,7 +147,7 @@ def print_comparison(before: ProbeRun, after: ProbeRun, found: Compared) -> None
         typer.echo("the golden sets differ: only questions with the same text and reference are compared")
     for one in found.moved[:10]:
         if one.by < 0:
-            typer.echo(f"  {one.before:g} -> {one.after:g}  {readable(one.item)}")
+            typer.echo(f"  {_score(one.before)} -> {_score(one.after)}  {readable(one.item)}")
 
 
 def _line(difference: Difference, *, share: bool = False) -> str:
@@ -152,6 +158,10 @@ def _line(difference: Difference, *, share: bool = False) -> str:
         return f"{words}: {_OUTCOMES[difference.outcome]}, too few to compare"
     bounds = f"{_signed(difference.lower, share=share)} to {_signed(difference.upper, share=share)}"
     return f"{words} ({CONFIDENCE:.0%} interval {bounds}): {_OUTCOMES[difference.outcome]}"
+
+
+def _score(value: float) -> str:
+    return f"{value:g}" if value else "not sure"
 
 
 def _signed(value: float, *, share: bool) -> str:

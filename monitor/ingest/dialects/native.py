@@ -159,8 +159,9 @@ FEEDBACK = Dialect(name="feedback", signs=frozenset({"feedback"}), read=read)  #
 def _unscored(value: Json) -> Unscored | None:
     if value is None:
         return None
-    if value not in list(Unscored):
-        raise InvalidMessage("unscored", f"must be one of {', '.join(Unscored)}; got {shown(value)}")
+    known = [reason for reason in Unscored if reason.lacking]  # what a probe asked, no event can say of itself
+    if value not in known:
+        raise InvalidMessage("unscored", f"must be one of {', '.join(known)}; got {shown(value)}")
     return Unscored(value)
 
 

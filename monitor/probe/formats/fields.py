@@ -13,6 +13,7 @@ from monitor.probe.golden import GoldenItem
 
 Fields: TypeAlias = Mapping[str, Any]
 _TAGS_MOST, _TAG_LONGEST = 20, 200
+_ID_LONGEST = 200
 _IDEALS = ("ideal", "reference", "ground_truth", "expected_output", "expected", "correct_answer", "answer")
 _INPUTS = ("question", "query", "prompt", "input", "text")
 
@@ -68,14 +69,23 @@ def _made(
     for field, text in (("question", question), ("reference", reference)):
         if not isinstance(text, str):
             raise NotGolden(f"its {field} is no text")
-    asked = str(question).strip()
+    asked = storable(str(question)).strip()
     return GoldenItem(
-        id=str(id_).strip() if id_ not in {None, ""} else content_id(storable(asked)),
+        id=_id(id_) or content_id(asked),
         question=asked,
-        reference=str(reference).strip(),
+        reference=storable(str(reference)).strip(),
         tags=tags,
-        source=source if isinstance(source, str) and source else None,
+        source=storable(source) if isinstance(source, str) and source else None,
     )
+
+
+def _id(value: object) -> str:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, str | int)):
+        raise NotGolden("its id is no text")
+    id_ = "" if value is None else storable(str(value)).strip()
+    if len(id_) > _ID_LONGEST:
+        raise NotGolden(f"its id has more than {_ID_LONGEST} characters")
+    return id_
 
 
 def _asked(value: object) -> object:
@@ -86,13 +96,23 @@ def _asked(value: object) -> object:
         except (ValueError, RecursionError):
             return value
     if isinstance(value, Mapping):
-        return _asked(value["messages"]) if "messages" in value else _text_in(value, _INPUTS)
+        if "messages" not in value:
+            return _text_in(value, _INPUTS)
+        value = value["messages"]
     if isinstance(value, list):
         users = [one for one in value if isinstance(one, Mapping) and one.get("role") == "user"]
         if len(users) != 1:
             raise NotGolden(f"its input has {len(users)} messages of a user; a golden item has one question")
-        return users[0].get("content")
+        return _content(users[0].get("content"))
     return value
+
+
+def _content(value: object) -> object:
+    """The text of a message, which may be its only part or parts: `{"type": "input_text", "text": …}`."""
+    parts = value if isinstance(value, list) else [value]
+    texts = [part.get("text") if isinstance(part, Mapping) else part for part in parts]
+    known = [text for text in texts if isinstance(text, str)]
+    return "\n".join(known) if known and len(known) == len(texts) else None
 
 
 def _text_in(value: object, names: Sequence[str]) -> object:
@@ -122,7 +142,7 @@ def _tags(value: object) -> dict[str, str]:
     if not isinstance(value, Mapping):
         return {}
     plain = {
-        str(name): text if isinstance(text, str) else json.dumps(text)
+        storable(str(name)): storable(text) if isinstance(text, str) else json.dumps(text)
         for name, text in value.items()
         if isinstance(text, str | int | float | bool)
     }

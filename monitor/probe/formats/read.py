@@ -61,11 +61,12 @@ def parse_golden(text: str, *, name: str) -> list[GoldenItem]:
             problems.append(f"{name}:{place}: {error}")
             continue
         key = " ".join(item.question.casefold().split())
-        if item.id in by_id:
+        if key in by_question:  # word for word the same question with the same reference counts once
+            if by_question[key][1] != item.reference:
+                problems.append(f"{name}:{place}: asks what place {by_question[key][0]} asks, with another reference")
+        elif item.id in by_id:
             problems.append(f"{name}:{place}: has the id {readable(item.id)!r} of place {by_id[item.id]}")
-        elif key in by_question and by_question[key][1] != item.reference:
-            problems.append(f"{name}:{place}: asks what place {by_question[key][0]} asks, with another reference")
-        elif key not in by_question:
+        else:
             items.append(item)
         by_id.setdefault(item.id, place)
         by_question.setdefault(key, (place, item.reference))
@@ -103,7 +104,7 @@ def _rows(text: str, name: str) -> Iterator[Row]:
     if start == "[":
         yield from _listed(_parsed(text, name))
     elif start == "{":
-        lines = [Row(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        lines = [Row(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
         if len(lines) > 1 and not _is_json(lines[0].value):
             yield from _listed(_parsed(text, name))
             return
@@ -114,8 +115,10 @@ def _rows(text: str, name: str) -> Iterator[Row]:
     else:
         reader = csv.DictReader(io.StringIO(text), strict=True)
         try:
+            place = 2
             for row in reader:
-                yield Row(reader.line_num, row)
+                yield Row(place, row)
+                place = reader.line_num + 1
         except csv.Error as error:
             raise WrongSettings(f"{name}:{reader.line_num}: is no CSV: {error}") from None
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as Late
 from typing import Any
 
@@ -15,7 +16,8 @@ from typing_extensions import override
 from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
 from monitor.core.pool import Pool
-from monitor.probe.target import ChatbotAnswer, ChatbotFailed, Exchange, Target
+from monitor.core.text.plain import plain
+from monitor.probe.target import LARGEST, MOST_DOCUMENTS, ChatbotAnswer, ChatbotFailed, Exchange, Target
 from monitor.probe.targets.pace import Pace
 
 _THREADS = 256
@@ -54,7 +56,9 @@ class FunctionTarget(Target):
             said = future.result(self._timeout)
         except Late:
             raise ChatbotFailed("timeout", f"{self._name} gave no answer in {self._timeout:g} s") from None
-        except Exception as error:  # noqa: BLE001  the function is the team's own
+        except CancelledError:
+            raise ChatbotFailed("out_of_reach", f"{self._name} is not asked any more") from None
+        except (Exception, SystemExit) as error:  # noqa: BLE001  the function is the team's own
             raise ChatbotFailed("refused", f"{self._name} raised {type(error).__name__}") from None
         return read_answer(said, of=self._name)
 
@@ -68,8 +72,11 @@ def load_function(name: str) -> Callable[..., object]:
     module, _, function = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise WrongSettings(f"python: cannot load {name!r}: {error}; write module:function") from None
+    except (Exception, SystemExit) as error:  # noqa: BLE001  the module is the team's own
+        said = f"{type(error).__name__}: {plain(str(error))}"
+        raise WrongSettings(
+            f"python: cannot load {name!r}: {said}; write module:function, and name the module's folder in PYTHONPATH"
+        ) from None
     if not callable(found):
         raise WrongSettings(f"python: {name!r} is not a function")
     return found  # type: ignore[no-any-return]
@@ -79,16 +86,17 @@ def read_answer(said: object, *, of: str) -> ChatbotAnswer:
     """The answer in what a function or a command returned.
 
     Raises:
-        ChatbotFailed: it is neither a text nor a dictionary with `answer`.
+        ChatbotFailed: it is neither a text nor a dictionary with `answer`, or it is too long.
     """
-    if isinstance(said, str):
-        return ChatbotAnswer(text=storable(said))
-    fields: Mapping[str, Any] = said if isinstance(said, Mapping) else {}
+    fields: Mapping[str, Any] = said if isinstance(said, Mapping) else {"answer": said}
     answer, documents, version = fields.get("answer"), fields.get("documents", ()), fields.get("version")
     if not isinstance(answer, str) or not isinstance(documents, list | tuple):
         raise ChatbotFailed("malformed", f'{of} returned neither a text nor {{"answer": …, "documents": […]}}')
+    shown = [str(document) for document in documents[:MOST_DOCUMENTS]]
+    if len(answer) + sum(map(len, shown)) > LARGEST:
+        raise ChatbotFailed("too_long", f"{of} returned more than {LARGEST // 2**20} MiB")
     return ChatbotAnswer(
         text=storable(answer),
-        documents=tuple(storable(str(document)) for document in documents),
+        documents=tuple(map(storable, shown)),
         version=None if version is None else storable(str(version)),
     )

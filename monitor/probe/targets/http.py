@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError
+from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from threading import Event
@@ -17,20 +19,21 @@ from typing_extensions import override
 from monitor.core.assessment_json import storable
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.model import Json
+from monitor.core.pool import Pool
 from monitor.core.retry import delay_before, retry_after
 from monitor.core.text.plain import plain
-from monitor.probe.target import ChatbotAnswer, ChatbotFailed, Exchange, Target
+from monitor.probe.target import LARGEST, MOST_DOCUMENTS, ChatbotAnswer, ChatbotFailed, Exchange, Target
 from monitor.probe.targets.json_path import JsonPath, parse_json_path
 from monitor.probe.targets.pace import Pace
 from monitor.probe.targets.secrets import with_secrets
 from monitor.probe.targets.template import MESSAGES, fill
 
-LARGEST: Final = 4 * 2**20  # bytes of an answer
-MOST_DOCUMENTS: Final = 100
 MARK_HEADER: Final = "X-Monitor-Probe"
 _CHOSEN = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED}
 _BUSY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
 _QUOTED = 200  # characters of an answer that an error repeats
+_SHORTEST_SECRET = 6  # characters; shorter ones are words such as Bearer
+_THREADS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +78,7 @@ class HttpTarget(Target):
         self._timeout = timeout
         self._pace = Pace(per_second)
         self._closed = Event()
+        self._pool = Pool(_THREADS, "chatbot over http")
         self._headers = {name: with_secrets(text, of=f"header {name}") for name, text in spec.headers.items()}
         if not all(value.isascii() and value.isprintable() for value in self._headers.values()):
             raise WrongSettings("headers: a value has characters that are not allowed in a header")
@@ -98,6 +102,7 @@ class HttpTarget(Target):
     def close(self) -> None:
         self._closed.set()
         self._pace.close()
+        self._pool.close()
         self._client.close()
 
     @override
@@ -106,7 +111,7 @@ class HttpTarget(Target):
         until, attempt = monotonic() + self._timeout, 0
         body = fill(self._spec.body, question=question, history=history, conversation=conversation)
         while True:
-            status, content, wait = self._sent(body, conversation, until)
+            status, content, wait = self._in_time(body, conversation, until)
             if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
                 return self._read(content)
             error = self._refused(status, content)
@@ -115,6 +120,16 @@ class HttpTarget(Target):
             attempt += 1
             if not busy or monotonic() + delay >= until or self._closed.wait(delay):
                 raise error
+
+    def _in_time(self, body: Json, conversation: str, until: float) -> tuple[int, bytes, float | None]:
+        """What the request brings, given up when the time is over: limits of the client begin anew with each byte."""
+        future = self._pool.submit(lambda: self._sent(body, conversation, until))
+        try:
+            return future.result(max(until - monotonic(), 0.001))
+        except Late:
+            raise self._late() from None
+        except CancelledError:
+            raise ChatbotFailed("out_of_reach", f"{self.place} is not asked any more") from None
 
     def _sent(self, body: Json, conversation: str, until: float) -> tuple[int, bytes, float | None]:
         headers = {"Content-Type": "application/json", "Accept": "application/json", **self._headers}
@@ -170,9 +185,10 @@ class HttpTarget(Target):
     def _quoted(self, content: bytes) -> str:
         """The beginning of an answer, without the secrets that it may repeat."""
         text = content.decode("utf-8", "replace")
-        for value in self._headers.values():
-            for secret in (value, value.removeprefix("Bearer ")):
-                text = text.replace(secret, "[secret]") if len(secret) > 3 else text  # noqa: PLR2004  a word, no key
+        secrets = {part for value in self._headers.values() for part in (value, *value.split())}
+        for secret in sorted(secrets, key=len, reverse=True):
+            if len(secret) > _SHORTEST_SECRET:
+                text = text.replace(secret, "[secret]")
         return plain(text[:_QUOTED])
 
 

@@ -1,6 +1,6 @@
 """Erases the texts and secrets of a person's interactions, and the spans that they were read from.
 
-Figures, verdicts and times stay.
+Figures, verdicts and times stay. Golden items that were made of them go too, and what a chatbot answered to these.
 
 Without its secret a leaf of the audit trail can no longer be opened, but it still proves that there was an interaction.
 """
@@ -52,6 +52,15 @@ _STATEMENTS = (
     "UPDATE judgement t SET parts = '{{}}', reason = NULL FROM {gone} WHERE {same}",
     "UPDATE review t SET note = NULL FROM {gone} WHERE t.app = :app AND t.interaction_id = gone.id",
     "DELETE FROM feedback t USING {gone} WHERE t.app = :app AND t.interaction_id = gone.id",
+    """
+        UPDATE probe_turn t
+        SET question = '', answer = '', documents = '[]', composed = NULL, feedback = '', leaks = '{{}}'
+        FROM {gone}
+        JOIN golden_item g ON g.source_app = :app AND g.source_id = gone.id
+        JOIN probe_run r ON r.golden = g.name AND r.golden_version = g.version
+        WHERE t.run = r.number AND t.place = g.place
+    """,
+    "DELETE FROM golden_item t USING {gone} WHERE t.source_app = :app AND t.source_id = gone.id",
     "DELETE FROM new_answer t USING {gone} WHERE {same}",
     "DELETE FROM audit_secret t USING {gone} WHERE t.app = :app AND t.id = gone.id",
 )

@@ -11,7 +11,9 @@ from sqlalchemy import Connection, Engine, func, insert, select, text
 
 from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
+from monitor.core.model import Json
 from monitor.probe.golden import GoldenItem, GoldenSet
+from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import bounded, retriable
 from monitor.store.tables.probe import golden_item, golden_set
 
@@ -99,13 +101,19 @@ def _saved(connection: Connection, name: str, items: Sequence[GoldenItem], *, by
     made = GoldenSet(name=name, items=kept, version=1 if newest is None else newest.version + 1)
     if newest is not None and newest.hash == made.hash:
         return newest
-    connection.execute(
-        insert(golden_set).values(
-            name=name, version=made.version, hash=made.hash, items=len(kept), made_by=by, made_at=now
-        )
-    )
+    about = {"name": name, "version": made.version, "hash": made.hash, "items": len(kept)}
+    row = {**about, "made_by": by, "made_at": now}
+    connection.execute(insert(golden_set).values(row))
+    queue_act(connection, golden_act(row))
     connection.execute(insert(golden_item), [_row(made, place, item) for place, item in enumerate(kept)])
     return made
+
+
+def golden_act(row: Mapping[str, Any]) -> Act:
+    """The act that a version of a set was made: its hash proves the questions and references without holding them."""
+    body: dict[str, Json] = {"version": row["version"], "hash": row["hash"], "items": row["items"]}
+    subject = f"{row['name']} {row['version']}"
+    return Act(kind=Kind.GOLDEN, by=row["made_by"], at=row["made_at"], subject=subject, body=body)
 
 
 def _newest(connection: Connection, name: str) -> GoldenSet | None:

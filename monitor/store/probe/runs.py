@@ -13,7 +13,9 @@ from sqlalchemy import Engine, Row, Select, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from monitor.core.assessment_json import storable
+from monitor.core.model import Json
 from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, Scored, ScoredRun
+from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import advisory_lock, bounded, retriable
 from monitor.store.probe.rows import item_result, result_row, turn_rows
 from monitor.store.tables.probe import golden_item, probe_result, probe_run, probe_turn
@@ -71,9 +73,10 @@ class ProbeRuns:
         if chatbot:
             values["chatbot"] = storable(chatbot)
         with retriable(), self._engine.begin() as connection:
-            connection.execute(
-                update(probe_run).where(_r.number == number, _r.state == RunState.RUNNING).values(**values)
-            )
+            running = _r.number == number, _r.state == RunState.RUNNING
+            row = connection.execute(update(probe_run).where(*running).values(**values).returning(*_RUN)).one_or_none()
+            if row is not None:
+                queue_act(connection, _act(_run(row), now))
 
     def running(self, probe: str) -> AbstractContextManager[bool]:
         """Tries to be the only process that runs a probe, for the block; yields whether it is."""
@@ -170,6 +173,20 @@ class ProbeRuns:
         """Which of these marks belong to runs."""
         with bounded(self._engine) as connection:
             return frozenset(connection.scalars(select(_r.mark).where(_r.mark.in_(marks))))
+
+
+def _act(run: ProbeRun, now: datetime) -> Act:
+    """The act that a run ended: what was asked, of which chatbot, and who judged."""
+    body: dict[str, Json] = {
+        "probe": run.probe,
+        "state": run.state,
+        "chatbot": run.chatbot,
+        "golden": f"{run.golden} {run.golden_version}",
+        "golden_hash": run.golden_hash,
+        "judge": run.judge,
+        "prompts_hash": run.prompts_hash,
+    }
+    return Act(kind=Kind.PROBE, by="monitor", at=now, app=run.app, subject=str(run.number), body=body)
 
 
 def _run(row: Row[Any]) -> ProbeRun:

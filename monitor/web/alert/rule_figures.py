@@ -67,7 +67,7 @@ def nearest_to_firing(rule: Rule, found: Sequence[Counts], store: AlertStore) ->
     known = [(value, counts) for counts in found if (value := measured(rule.signal, counts.counts[0])) is not None]
     if not known:
         return None
-    choose = min if rule.method.fires_below else max
+    choose = min if rule.method.fires_below(rule.signal) else max
     value, counts = choose(known, key=itemgetter(0))
     total = "" if rule.signal.is_momentary and not rule.signal.is_of_probe else f" of {counts.counts[0].total:,}"
     figure, labels = amount(value, rule.unit) + total, _label_values(counts)

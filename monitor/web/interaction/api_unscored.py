@@ -21,6 +21,7 @@ from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Cursor, Limit, Moment, Text
 from monitor.web.base.problem import problems
 from monitor.web.interaction.api_filters import DAY, FIRST
+from monitor.web.interaction.filters import LACKING
 
 router = APIRouter(tags=["interactions"])
 _HEAD = 500  # characters of a text
@@ -63,7 +64,7 @@ def unscored(
     until: Annotated[Moment | None, Query(description="Last time, excluded; default: now.")] = None,
     app: Annotated[Text | None, Query()] = None,
     environment: Annotated[Text | None, Query()] = None,
-    reason: Annotated[Unscored | None, Query()] = None,
+    reason: Annotated[Unscored | None, Query(description="Default: all but `probe`.")] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> UnscoredTurns:
@@ -75,7 +76,7 @@ def unscored(
         until=end,
         app=app,
         environment=environment,
-        unscored=frozenset(Unscored) if reason is None else frozenset({reason}),
+        unscored=LACKING if reason is None else frozenset({reason}),
     )
     place = None if cursor is None else from_cursor(cursor)
     found = unscored_page(application.engine, filters, older_than=place, most=limit)

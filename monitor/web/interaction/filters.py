@@ -40,6 +40,7 @@ LABELLED: Mapping[str, str] = {
 }
 SUSPICIOUS: Mapping[str, str] = {"yes": "look at first: rare for its app"}
 ANY = "any"
+LACKING = frozenset(reason for reason in Unscored if reason.lacking)
 UNSCORED: Mapping[str, str] = {ANY: "turns that cannot be scored"} | {
     reason.value: f"turns that {UNSCORED_WORDS[reason]}" for reason in Unscored
 }
@@ -180,7 +181,7 @@ def _bounds(metric: MetricRange) -> str:
 
 
 def _reasons(name: str | None) -> frozenset[Unscored]:
-    return frozenset(() if name is None else Unscored if name == ANY else (Unscored(name),))
+    return frozenset(() if name is None else LACKING if name == ANY else (Unscored(name),))
 
 
 def _about(fields: dict[str, str]) -> list[str]:

@@ -188,3 +188,23 @@ def test_the_demo_shows_an_alert_come_and_go_and_leaves_nothing_behind(fresh, sh
     assert "the trail is intact" in shell(next_commands(second)[prove])
     assert "the trail is intact" in shell("monitor audit verify")
     assert "fails" not in shell(steps["check that everything is ready for your own answers"])
+
+
+def test_the_demo_of_a_probe_catches_the_version_that_got_worse(shell):
+    said = shell("monitor demo --probe --plain")
+    assert "a simulated judge" in " ".join(said.split())
+    assert "Firing: probe-declined, quillmere-support" in said
+    assert said.count("Slack would receive") == 1
+    assert said.index("── version 2026-11") < said.index("Firing")
+    steps = next_commands(said)
+    assert "2026-11" in shell(steps["list both runs"])
+    assert "It says that it does not know." in shell(steps["see the new version's answers beside their references"])
+    assert ": worse" in shell(steps["compare the versions again"])
+    assert "probe-declined" in shell(steps["show the alert"])
+    golden = shell(steps["write the golden set to a file, in the form that golden import reads"])
+    assert len(golden.splitlines()) == 40
+    shell(steps["probe your own chatbot; docs/quality/probes.md shows how"])
+    lines = [line.strip() for line in said.splitlines() if " probe show " in line or " probe compare " in line]
+    for line in dict.fromkeys(lines):
+        if not line.startswith(("#", "│")):
+            shell(line)

@@ -47,8 +47,16 @@ def count_unscored(
     *,
     instead_of: Iterable[Interaction] = (),
 ) -> None:
-    """Counts unscored `turns` by minute, app, environment and reason, and takes out those that they replace."""
-    signed = [*((it, 1) for it in turns), *((it, -1) for it in instead_of)]
+    """Counts unscored `turns` by minute, app, environment and reason, and takes out those that they replace.
+
+    Turns that probes caused are no live traffic and count nowhere.
+    """
+    signed = [
+        (it, sign)
+        for its, sign in ((turns, 1), (instead_of, -1))
+        for it in its
+        if it.unscored is None or it.unscored.lacking
+    ]
     names = cap.resolve(connection, {pair for it, _ in signed for pair in labels_of(it)[:2]})
     sums: Counter[tuple[datetime, str, str, str]] = Counter()
     for it, sign in signed:

@@ -1,0 +1,58 @@
+"""Golden sets in the audit trail, and in an erasure."""
+
+from __future__ import annotations
+
+import pytest
+
+from monitor.probe.result import RunState
+from monitor.store.audit.checks.cross import acts_against_rows
+from monitor.store.privacy.erasure import Erasure, ErasureTarget
+from monitor.store.probe.golden import GoldenSets
+from monitor.store.probe.rows import GONE
+from monitor.store.probe.runs import ProbeRuns
+from tests.factories.answers import NOON
+from tests.factories.probe.runs import AT, item, result, run
+from tests.rig.store.keys import QUEUE_KEY
+from tests.rig.store.privacy import APP, told
+from tests.rig.store.writing import a_batch
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE golden_set SET hash = 'ff' WHERE version = 1",
+        "UPDATE golden_set SET made_by = 'eve' WHERE version = 1",
+        "DELETE FROM golden_set WHERE version = 1",
+    ],
+)
+def test_a_changed_golden_set_is_found(engine, rows, change):
+    sets = GoldenSets(engine)
+    sets.save("support", [item(1)], by="ada", now=AT)
+    sets.save("support", [item(2)], by="ada", now=AT)
+
+    def findings():
+        with engine.connect() as connection:
+            return [finding.sentence for finding in acts_against_rows(connection, QUEUE_KEY)]
+
+    assert findings() == []
+    rows(change)
+    (sentence,) = findings()
+    assert "support 1" in sentence
+
+
+def test_an_erasure_takes_golden_items_and_their_turns_along(engine, writer):
+    writer.write(a_batch(told("q-1", NOON), told("q-2", NOON)))
+    sets, runs = GoldenSets(engine), ProbeRuns(engine)
+    golden = sets.save("support", [item(1, source=f"{APP}/q-1"), item(2, source=f"{APP}/q-2")], by="ada", now=AT)
+    began = runs.begin(run(golden_hash=golden.hash), mark="1")
+    for place, one in enumerate(golden.items):
+        runs.save(began.number, place, result(one, 4))
+    runs.end(began.number, RunState.DONE, now=AT)
+    erasure = Erasure(engine)
+    erasure.erase(APP, erasure.find(ErasureTarget(app=APP, ids=("q-1",))), by="eve", reason_given=False, now=NOON)
+    assert [one.id for one in sets.newest("support").items] == ["q2"]
+    gone, kept = runs.results(began.number)
+    assert (gone.item.question, gone.turns[0].question, gone.turns[0].answer, gone.correctness) == (GONE, "", "", 4)
+    assert kept == result(golden.items[1], 4)
+    with engine.connect() as connection:
+        assert [finding.sentence for finding in acts_against_rows(connection, QUEUE_KEY)] == []

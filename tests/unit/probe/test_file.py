@@ -1,0 +1,152 @@
+"""The file of probes: what it says, and its errors with line and column."""
+
+from __future__ import annotations
+
+from datetime import time, timedelta
+
+import pytest
+
+from monitor.core.errors import WrongSettings
+from monitor.probe.file import load_probes, parse_probes
+
+WHOLE = """\
+probes:
+  - name: support
+    app: support-bot
+    golden: support
+    at: "06:30"
+    turns: 3
+    repeats: 2
+    concurrency: 16
+    per_second: 5
+    timeout: 30s
+    version: v7
+    target:
+      http:
+        url: https://bot.example/chat
+        headers: {Authorization: "Bearer ${file:/run/secrets/bot}"}
+        body: {question: "{question}", history: "{history}"}
+        answer: $.answer
+        documents: $.sources[*].text
+    retriever:
+      python: bot:retrieve
+  - name: by hand
+    app: support-bot
+    environment: staging
+    golden: support
+    every: 1h30m
+    target: {command: [./bot, --once]}
+"""
+TARGET = "target: {python: 'bot:answer'}"
+
+
+def probe(*lines):
+    return "probes:\n  - name: a\n    app: b\n    golden: c\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def errors(text):
+    with pytest.raises(WrongSettings) as caught:
+        parse_probes(text, name="p.yaml")
+    return str(caught.value).splitlines()
+
+
+def test_a_whole_file():
+    found = parse_probes(WHOLE, name="p.yaml")
+    assert [*found] == ["support", "by hand"]
+    first, second = found.values()
+    assert (first.app, first.environment, first.golden, first.version) == ("support-bot", "production", "support", "v7")
+    assert (first.at, first.every, first.timeout) == (time(6, 30), None, timedelta(seconds=30))
+    assert (first.turns, first.repeats, first.concurrency, first.per_second) == (3, 2, 16, 5.0)
+    assert first.target.http.documents.text == "$.sources[*].text"
+    assert first.retriever.python == "bot:retrieve"
+    assert (second.environment, second.every, second.turns) == ("staging", timedelta(minutes=90), 1)
+    assert second.target.command == ["./bot", "--once"]
+    assert second.open_retriever() is None
+
+
+def test_targets_are_opened_with_their_names():
+    second = parse_probes(WHOLE, name="p.yaml")["by hand"]
+    target = second.open_target()
+    target.close()
+    assert target.place == "command ./bot"
+    chat = probe("target: {chat: {base_url: 'https://u:p@bot.example/v1', model: m, api_key: '${env:PATH}'}}")
+    target = parse_probes(chat, name="p.yaml")["a"].open_target()
+    target.close()
+    assert target.place == "http https://bot.example/v1/chat/completions"
+
+
+def test_a_secret_that_is_missing_is_told_when_the_target_is_opened():
+    found = parse_probes(WHOLE, name="p.yaml")
+    with pytest.raises(WrongSettings, match="header Authorization: cannot read /run/secrets/bot"):
+        found["support"].open_target()
+    with pytest.raises(WrongSettings, match="cannot load 'bot:retrieve'"):
+        found["support"].open_retriever()
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("", "p.yaml:1:1: "),
+        ("probes: []\n", "p.yaml:1:9: probes: "),
+        ("- a\n", "p.yaml:1:1: "),
+        ("probes:\n  - [\n", "p.yaml:3:1: "),
+        (probe(TARGET, "colour: red"), "p.yaml:6:5: probes[0].colour: unknown key"),
+        (probe("target: {}"), "p.yaml:5:13: probes[0].target: name one of http, chat, python and command"),
+        (
+            probe("target: {python: 'a:b', command: [x]}"),
+            "p.yaml:5:13: probes[0].target: name one of http, chat, python and command",
+        ),
+        (probe("target: {command: []}"), "p.yaml:5:23: probes[0].target.command: "),
+        (
+            probe("target: {http: {url: 'http://b', body: {question: '{question}'}, answer: answer}}"),
+            "p.yaml:5:78: probes[0].target.http.answer: 'answer' is no JSONPath: it begins with $",
+        ),
+        (
+            probe("target: {http: {url: 'http://b', body: {question: '{query}'}, answer: $.a}}"),
+            "p.yaml:5:20: probes[0].target.http: body holds neither",
+        ),
+        (
+            probe("target: {http: {url: 'http://b', bodies: 1, body: '{question}', answer: $.a}}"),
+            "p.yaml:5:38: probes[0].target.http.bodies: unknown key",
+        ),
+        (probe(TARGET, "every: soon"), "p.yaml:6:12: probes[0].every: 'soon' is not a duration"),
+        (probe(TARGET, "every: 30s"), "p.yaml:2:5: probes[0]: every must be 1m or longer"),
+        (probe(TARGET, "every: 1h", "at: '06:00'"), "p.yaml:2:5: probes[0]: give every or at, not both"),
+        (probe(TARGET, "at: 10:30"), "p.yaml:6:9: probes[0].at: must be a time of day in UTC, in quotes"),
+        (probe(TARGET, "at: '25:00'"), "p.yaml:6:9: probes[0].at: must be a time of day in UTC, in quotes"),
+        (probe(TARGET, "at: '06:00+02:00'"), "p.yaml:6:9: probes[0].at: must be a time of day in UTC, in quotes"),
+        (probe(TARGET, "timeout: 0s"), "p.yaml:2:5: probes[0]: timeout must be above 0 and at most 1h"),
+        (probe(TARGET, "timeout: 2h"), "p.yaml:2:5: probes[0]: timeout must be above 0 and at most 1h"),
+        (probe(TARGET, "turns: 0"), "p.yaml:6:12: probes[0].turns: "),
+        (probe(TARGET, "turns: 21"), "p.yaml:6:12: probes[0].turns: "),
+        (probe(TARGET, "turns: '3'"), "p.yaml:6:12: probes[0].turns: "),
+        (probe(TARGET, "turns: true"), "p.yaml:6:12: probes[0].turns: "),
+        (probe(TARGET, "concurrency: 0"), "p.yaml:6:18: probes[0].concurrency: "),
+        (probe(TARGET, "repeats: 10"), "p.yaml:6:14: probes[0].repeats: "),
+        (probe(TARGET, "per_second: 0"), "p.yaml:6:17: probes[0].per_second: "),
+        (probe(TARGET, "per_second: .nan"), "p.yaml:6:17: probes[0].per_second: "),
+        (probe(TARGET, "per_second: .inf"), "p.yaml:6:17: probes[0].per_second: "),
+        (probe(TARGET, "per_second: true"), "p.yaml:6:17: probes[0].per_second: "),
+        (probe(TARGET, "environment: 'a/b'"), "p.yaml:6:18: probes[0].environment: "),
+        (probe(TARGET, 'environment: "a\\tb"'), "p.yaml:6:18: probes[0].environment: "),
+        (probe(), "p.yaml:2:5: probes[0].target: Field required"),
+        (probe(TARGET) + probe(TARGET)[8:], "p.yaml:1:1: file: two probes are called 'a'"),
+    ],
+)
+def test_errors_name_line_and_column(text, error):
+    found = errors(text)
+    assert any(line.startswith(error) for line in found), found
+
+
+def test_every_error_is_named():
+    found = errors(probe("target: {}", "turns: 0", "colour: red"))
+    assert len(found) == 3
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path):
+    (tmp_path / "latin").write_bytes(b"probes: \xff")
+    for name, why in (("nowhere", "No such file"), ("latin", "cannot read the probes"), (".", "Is a directory")):
+        with pytest.raises(WrongSettings, match=why):
+            load_probes(tmp_path / name)
+    (tmp_path / "p.yaml").write_text(WHOLE)
+    assert [*load_probes(tmp_path / "p.yaml")] == ["support", "by hand"]
