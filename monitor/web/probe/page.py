@@ -105,6 +105,7 @@ def run(
         before=before,
         compared=comparison,
         fell=[] if comparison is None else [its for its in comparison.moved if its.by < 0][:_MOVED],
+        asked={one.item.id: one.item.question for one in results},
         outcomes=OUTCOMES,
         items=items[start : start + ITEMS],
         number_of_items=len(items),

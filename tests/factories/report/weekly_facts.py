@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -9,6 +10,9 @@ from monitor.core.batch import Tally
 from monitor.core.diagnosis import Diagnosis
 from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Verdict
+from monitor.probe.compare import compare
+from monitor.probe.figures import figures
+from monitor.probe.result import ItemState, Scored
 from monitor.report.findings.lacking import AskedQuestion, QuestionGroup
 from monitor.report.weekly.facts import (
     Arrivals,
@@ -29,7 +33,9 @@ from monitor.report.weekly.facts import (
     Usage,
     WeekSilence,
 )
+from monitor.report.weekly.probes.week import ProbeWeek
 from monitor.report.weekly.week import Week
+from tests.factories.probe.runs import run
 
 WEEK = Week(monday=date(2026, 11, 9))
 NO_COVERAGE = Coverage(
@@ -114,6 +120,7 @@ def facts_named(name: str, **over: Any) -> Facts:
         "lacking": Lacking(
             answers=50, of=60, missed=30, questions=12, read=11, groups=(a_group(name), a_group("rare", missed=2))
         ),
+        "probes": (a_probe_week(name),),
         "refusals": Refusals(correct=4, over=3, unknown=3),
         "refusals_before": Refusals(correct=5),
         "partial_refusals": 2,
@@ -149,6 +156,25 @@ def facts_named(name: str, **over: Any) -> Facts:
         ),
     }
     return no_facts(**{**known, **over})
+
+
+def a_probe_week(name: str) -> ProbeWeek:
+    """A probe whose chatbot got worse on all of twelve questions."""
+    earlier, later = ([scored(f"{n} {name}", score) for n in range(12)] for score in (5.0, 2.0))
+    told = run(probe=name, environment=name, chatbot=name, turns=3, began_at=WEEK.start + timedelta(hours=6))
+    return ProbeWeek(
+        run=told,
+        figures=figures(later),
+        before=replace(told, began_at=WEEK.before.start),
+        figures_before=figures(earlier),
+        compared=compare(earlier, later),
+        questions={one.item: name for one in later},
+    )
+
+
+def scored(item: str, score: float) -> Scored:
+    """The scores of an item whose every answer got this one."""
+    return Scored(item=item, state=ItemState.GRADED, correctness=score, wscore=score, lscore=1, mscore=score)
 
 
 def a_group(question: str, **over: Any) -> QuestionGroup:

@@ -17,7 +17,7 @@ _FIGURES: Columns = {
     "This week": lambda row: _value(row["name"], row["this"]),
     "Week before": lambda row: _value(row["name"], row["before"]),
     "Change": lambda row: _change(row["name"], row["change"]),
-    "": lambda row: NOTHING if row["change"] is None else _OUTCOMES[row["change"]["outcome"]],
+    "Outcome": lambda row: NOTHING if row["change"] is None else _OUTCOMES[row["change"]["outcome"]],
 }
 _FELL: Columns = {
     "Question": lambda moved: plain(moved["question"]) if moved["question"] else plain(moved["item"]),
@@ -57,7 +57,7 @@ def got_worse(content: Item) -> Iterator[str]:
 
 
 def _note(probe: Item) -> str:
-    run = f"{plain(probe['probe'])} ({plain(probe['environment'])}): {_run(probe['this'])}"
+    run = f"Probe {plain(probe['probe'])} ({plain(probe['environment'])}): {_run(probe['this'])}"
     before = "no run in the week before" if probe["before"] is None else f"before {_run(probe['before'])}"
     return f"{run}; {before}."
 

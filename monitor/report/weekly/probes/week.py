@@ -57,13 +57,17 @@ def probe_json(found: ProbeWeek) -> dict[str, Json]:
         "fell": [
             {
                 "item": _name(moved.item),
-                "question": shortened(redact(found.questions.get(moved.item, "")), _QUESTION) or None,
+                "question": _question(found.questions.get(moved.item)),
                 "before": rounded(moved.before),
                 "after": rounded(moved.after),
             }
             for moved in fell[:FELL]
         ],
     }
+
+
+def _question(text: str | None) -> str | None:
+    return None if text is None else shortened(redact(text), _QUESTION)
 
 
 def _run(run: ProbeRun) -> dict[str, Json]:

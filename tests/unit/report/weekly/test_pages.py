@@ -83,7 +83,9 @@ def test_a_page_has_the_same_elements_whatever_the_texts_are(text, tame):
     names = [sorted(attributes) for _, attributes in found.elements]
     assert names == [sorted(attributes) for _, attributes in tame.elements]
     links = [attributes["href"] for tag, attributes in found.elements if tag == "a"]
-    assert all(re.fullmatch(r"#[\w-]+|https://monitor\.example/interactions/\d+|" + LISTED, url) for url in links)
+    assert all(
+        re.fullmatch(r"#[\w-]+|https://monitor\.example/interactions/\d+|/probes/\d+|" + LISTED, url) for url in links
+    )
 
 
 def test_a_template_in_a_text_is_text():

@@ -1,0 +1,66 @@
+"""The runs of probes in weekly reports, over a real PostgreSQL."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from monitor.probe.result import RunState
+from monitor.report.weekly.content import content
+from monitor.store.probe.golden import GoldenSets
+from monitor.store.probe.runs import ProbeRuns
+from monitor.store.report.weekly import WeeklyFacts
+from tests.factories.probe.runs import item, result, run
+from tests.factories.report.weekly_traffic import APP, WEEK
+
+ITEMS = [item(number, source="shop/a" if number == 1 else None) for number in range(12)]
+
+
+def probe(engine, at, score, *, state=RunState.DONE, items=ITEMS, **changes):
+    """The number of a run that got this score on every item."""
+    golden = GoldenSets(engine).save("support", items, by="tests", now=at)
+    runs = ProbeRuns(engine)
+    told = run(began_at=at, golden_version=golden.version, golden_hash=golden.hash, **{"app": APP, **changes})
+    number = runs.begin(told, mark=f"{at} {changes}").number
+    for place, of in enumerate(items):
+        runs.save(number, place, result(of, score))
+    runs.end(number, state, now=at)
+    return number
+
+
+def reported(engine):
+    return content(WeeklyFacts(engine).facts(APP, WEEK))["probes"]
+
+
+def test_nothing_probed_in_the_week(engine):
+    probe(engine, WEEK.before.start, 4)
+    probe(engine, WEEK.start, 4, app="another")
+    probe(engine, WEEK.end, 4)
+    assert reported(engine) == []
+
+
+def test_the_newest_run_of_the_week_is_compared_with_the_newest_of_the_week_before(engine):
+    hour = timedelta(hours=1)
+    probe(engine, WEEK.before.start, 1)
+    before = probe(engine, WEEK.start - hour, 5)
+    probe(engine, WEEK.start, 4)
+    this = probe(engine, WEEK.end - 2 * hour, 2)
+    probe(engine, WEEK.end - hour, 1, state=RunState.STOPPED)
+    alone = probe(engine, WEEK.start + hour, 3, probe="another")
+    other, found = reported(engine)
+    assert (other["probe"], other["this"]["run"], other["before"]) == ("another", alone, None)
+    assert (found["this"]["run"], found["before"]["run"]) == (this, before)
+    change = found["figures"]["correctness"]["change"]
+    assert (change["pairs"], change["mean"], change["outcome"]) == (12, -3.0, "worse")
+    assert found["fallen"] == 12
+    texts = {fell["item"]: fell["question"] for fell in found["fell"]}
+    assert texts["q0"] == "What does part 0 cost?"
+    assert texts["q1"] is None  # it was made of an interaction, which may be erased
+
+
+def test_only_questions_that_did_not_change_are_compared(engine):
+    probe(engine, WEEK.before.start, 5)
+    changed = [item(0, question="Something else?"), *ITEMS[1:]]
+    probe(engine, WEEK.start, 2, items=changed)
+    (found,) = reported(engine)
+    assert found["figures"]["correctness"]["change"]["pairs"] == 11
+    assert "q0" not in {fell["item"] for fell in found["fell"]}

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+from monitor.probe.result import ItemState, ScoredRun
+from monitor.web.probe.view import probe_views, shown, worst_first
+from tests.factories.probe.runs import AT, item, result, run
+
+
+def a_run(*scores, hours=0, **changes):
+    told = run(began_at=AT + timedelta(hours=hours), **changes)
+    return ScoredRun(run=told, scores=[result(item(n), score).scored for n, score in enumerate(scores)])
+
+
+def test_probes_are_named_once_each_with_its_newest_run():
+    views = probe_views([a_run(2, probe="b", hours=3), a_run(5, probe="a", hours=2), a_run(4, probe="b")])
+    assert [(view.run.probe, view.figures.correctness.mean) for view in views] == [("a", 5.0), ("b", 2.0)]
+    assert [view.drawing is None for view in views] == [True, False]
+
+
+def test_a_course_needs_scores_and_two_times():
+    assert probe_views([a_run(2), a_run(3)])[0].drawing is None
+    assert probe_views([a_run(0, hours=1), a_run(0)])[0].drawing is None
+
+
+def test_further_turns_have_a_line_of_their_own():
+    (one,) = probe_views([a_run(2, 3, hours=1), a_run(3, 4)])
+    (more,) = probe_views([a_run(2, 3, hours=1, turns=3), a_run(3, 4, turns=3)])
+    assert "wscore" not in str(one.drawing)
+    assert "wscore" in str(more.drawing)
+
+
+def test_the_worst_item_is_the_first():
+    results = [result(item(1), 5), result(item(2), 2), result(item(3), 0), result(item(4)), result(item(5), 2)]
+    results.append(result(item(6), 3, state=ItemState.UNGRADED, correctness=None))
+    assert [place for place, _ in worst_first(results, None)] == [4, 6, 3, 2, 5, 1]
+    assert [place for place, _ in worst_first(results, ItemState.GRADED)] == [2, 5, 1]
+
+
+def test_texts_are_masked_and_hide_nothing():
+    assert shown("write to jane.doe@example.org\u202e") != "write to jane.doe@example.org\u202e"
+    assert "jane.doe" not in shown("write to jane.doe@example.org")
+    assert shown("a\u202eb") == "a⟨U+202E⟩b"
