@@ -28,7 +28,7 @@ def http_url(text: str | None) -> str | None:
     return text if known else None
 
 
-_NAMING_LABELS = ("source", "app", "model", "topic")  # the environment is among the figures
+_NAMING_LABELS = ("source", "app", "model", "topic", "probe")  # the environment is among the figures
 
 
 def name_of(alert: NotifiedAlert) -> str:
@@ -175,6 +175,7 @@ _DETAILS = {
     "change": "Compared with",
     "shift": "Evidence",
     "rate": "Labels",
+    "decline": "Compared",
     "burn_rate": "Against what is allowed",
 }
 UNWATCHED = timedelta(minutes=5)  # this long without an evaluation, and the list of alerts is out of date

@@ -176,15 +176,23 @@ def _observed(
 
 def _is_gone(rule: Rule, counts: Counts, before: SeriesMemory | None, now: datetime) -> bool:
     """Whether nothing was counted for so long that nothing will come, as for an app that was switched off."""
-    nothing = not any(count.total for count in counts.counts)
-    return nothing and rule.no_data == "keep_last" and before is not None and before.seen_at < now - FORGET_AFTER
+    return (
+        not _holds(counts)
+        and rule.no_data == "keep_last"
+        and before is not None
+        and before.seen_at < now - FORGET_AFTER
+    )
+
+
+def _holds(counts: Counts) -> bool:
+    """Whether something came; a run of a probe did, even if the chatbot answered none of its questions."""
+    return counts.probed is not None or any(count.total for count in counts.counts)
 
 
 def _remembered(counts: Counts, before: SeriesMemory | None, memory: Memory | None, now: datetime) -> SeriesMemory:
-    something = any(count.total for count in counts.counts)
     if before is None:
         return SeriesMemory(labels=counts.labels, seen_at=now, memory=memory)
-    again = something and before.seen_at < now - SEEN_AGAIN
+    again = _holds(counts) and before.seen_at < now - SEEN_AGAIN
     return replace(before, memory=memory, seen_at=now if again else before.seen_at)
 
 

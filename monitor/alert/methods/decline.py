@@ -13,10 +13,11 @@ from typing_extensions import override
 
 from monitor.alert.methods.method import Memory, Method, WrongParameter, require_chance, require_least
 from monitor.alert.methods.proportion_change import student_tail
-from monitor.alert.probed import RUNS, ProbedRun
+from monitor.alert.probed import MAX_AGE, RUNS, ProbedRun
 from monitor.alert.signal import UNSURE, Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Counts, Observation, Outcome, Span
+from monitor.core.duration import spelled
 from monitor.core.text.plain import plain
 
 _NAMED = 3  # questions that fell most
@@ -37,9 +38,10 @@ class _Fall(NamedTuple):
 class Decline(Method):
     """Breaching while the newest run is worse than the mean of up to `runs` runs before it, by `at_least` or more.
 
-    Paired by question: a one-sided t-test of the differences, at `alpha`. While it breaches, the runs from before the
-    decline stay the measure, so that a decline does not become the usual. With fewer than `min_samples` questions in
-    common, or a chatbot that answered less than half of them, the outcome is unsure.
+    Paired by question: a one-sided t-test of the differences, at `alpha`. From its first breach until a run is
+    normal again, no run becomes part of the measure, so that a decline does not become the usual, not even after it.
+    With fewer than `min_samples` questions in common, or a chatbot that answered less than half of them, the outcome is
+    unsure.
     """
 
     name: ClassVar[str] = "decline"
@@ -75,8 +77,8 @@ class Decline(Method):
     @override
     def promise(self) -> str:
         return (
-            "the same questions in the runs before: without a change, chance alone fires after less than "
-            f"{self.alpha:g} of the runs"
+            "the same questions in the runs before: without a change of chatbot or judge, chance alone fires after "
+            f"about {self.alpha:g} of the runs"
         )
 
     @override
@@ -99,15 +101,22 @@ class Decline(Method):
     ) -> tuple[Observation, Memory | None]:
         """`value` and its bounds are of the newest run; `bound` is the usual value, less or plus the smallest decline.
 
-        The memory names the runs that are the measure.
+        The memory names the runs that are the measure, with the newest one unless a decline lasts, and whether one
+        does; a run that cannot be compared leaves it as it is. A golden set that shares too few questions with the
+        measure begins with its own runs.
         """
-        newest, *earlier = counts.probed.runs if counts.probed else ()
         (count,) = counts.counts
-        known = {run.number: run for run in earlier if signal.name != "wscore" or run.turns == newest.turns}
-        pinned = [known[n] for n in _numbers(memory) if n in known and n < newest.number]
-        measure = pinned or [*known.values()][: self.runs]
+        if counts.probed is None:
+            return _nothing(counts, bound), memory
+        newest, *earlier = counts.probed.runs
+        known = [run for run in earlier if run.says_enough and (signal.name != "wscore" or run.turns == newest.turns)]
         worse = -1 if self.fires_below(signal) else 1
+        pinned = pinned_runs(memory)
+        measure = [run for run in known if run.number in pinned][: self.runs]
         falls = _falls(newest, measure, worse)
+        if len(falls) < self.min_samples:
+            measure = known[: self.runs]
+            falls = _falls(newest, measure, worse)
         outcome, detail = self._outcome(newest, measure, falls, bound)
         usual = fmean(fall.before for fall in falls) if falls else None
         observation = Observation(
@@ -120,9 +129,14 @@ class Decline(Method):
             bound=bound if usual is None else usual + worse * bound,
             detail=detail,
         )
-        if outcome is Outcome.NORMAL:
-            measure = [newest, *known.values()][: self.runs]
-        return observation, {"measure": [run.number for run in measure]}
+        if not newest.says_enough or len(falls) < self.min_samples:
+            return observation, memory
+        declined = outcome is Outcome.BREACHING or (
+            outcome is Outcome.UNSURE and memory is not None and memory.get("declined") is True
+        )
+        # if only runs that are hardly worse became part of it, a lucky measure would stay, and fire again and again
+        kept = measure if declined else [newest, *measure]
+        return observation, {"measure": [run.number for run in kept], "declined": declined}
 
     def _outcome(
         self, newest: ProbedRun, measure: Sequence[ProbedRun], falls: Sequence[_Fall], at_least: float
@@ -144,13 +158,22 @@ class Decline(Method):
         return (Outcome.BREACHING if chance < self.alpha else Outcome.UNSURE), detail
 
 
-def _numbers(memory: Memory | None) -> list[int]:
-    return cast("list[int]", memory["measure"]) if memory else []
-
-
 def pinned_runs(memory: Memory | None) -> frozenset[int]:
     """The numbers of the runs that a memory of this method needs, however old they are."""
-    return frozenset(_numbers(memory)) if memory and "measure" in memory else frozenset()
+    return frozenset(cast("list[int]", memory["measure"])) if memory and "measure" in memory else frozenset()
+
+
+def _nothing(counts: Counts, bound: float) -> Observation:
+    return Observation(
+        labels=counts.labels,
+        outcome=Outcome.NO_DATA,
+        value=None,
+        samples=0,
+        lower=0.0,
+        upper=0.0,
+        bound=bound,
+        detail=f"no run of the last {spelled(MAX_AGE)} is done",
+    )
 
 
 def _falls(newest: ProbedRun, measure: Sequence[ProbedRun], worse: int) -> list[_Fall]:

@@ -231,12 +231,13 @@ class RuleForm(_Form):
     def rule(self, method: Method, intervals: Intervals, *, docs_url: str | None) -> Rule:
         """The rule; a runbook that is a page of the documentation is looked for under `docs_url`."""
         is_page = self.runbook is not None and http_url(self.runbook) is None
+        by = self.signal.labels if self.signal.is_of_probe else self.signal.labels[:1]  # runs have nothing in common
         return Rule(
             name=self.name,
             signal=self.signal,
             method=method,
             selector={label: tuple(values) for label, values in self.selector.items()},
-            by=tuple(self.signal.labels[:1] if self.by is None else self.by),
+            by=tuple(by if self.by is None else self.by),
             lateness=self.lateness,
             for_=self.for_,
             keep_firing_for=self.keep_firing_for,

@@ -2,56 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
+from math import isfinite
+from typing import Any, TypeAlias
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, Row, text
 
 from monitor.alert.probed import MAX_AGE, RUNS, Probed, ProbedRun
 from monitor.store.database import bounded
 
-# The newest runs of each probe by the index on probe and number; `also` are runs that a rule still measures with.
-_RUNS = text("""
+LOOKED_AT = 200  # newest runs of the same name, in whatever state and environment
+# `also` are runs that a rule still measures with. The order by probe makes the planner take the index on probe and
+# number, and the LIMIT of 1 that of the number, where it would otherwise read all runs.
+NEWEST = text("""
     WITH RECURSIVE named AS (
         (SELECT probe FROM probe_run ORDER BY probe LIMIT 1)
         UNION ALL
         SELECT (SELECT r.probe FROM probe_run r WHERE r.probe > named.probe ORDER BY r.probe LIMIT 1)
         FROM named WHERE named.probe IS NOT NULL
     ), newest AS (
-        SELECT run.number FROM named CROSS JOIN LATERAL (
-            SELECT r.number FROM probe_run r
-            WHERE r.probe = named.probe AND r.state = 'done' AND r.began_at >= :since ORDER BY r.number DESC LIMIT :most
+        SELECT run.number, row_number() OVER
+            (PARTITION BY named.probe, run.app, run.environment ORDER BY run.number DESC) AS place
+        FROM named CROSS JOIN LATERAL (
+            SELECT r.number, r.app, r.environment, r.state, r.began_at FROM probe_run r
+            WHERE r.probe = named.probe ORDER BY r.probe DESC, r.number DESC LIMIT :looked_at
         ) run
+        WHERE named.probe IS NOT NULL AND run.state = 'done' AND run.began_at >= :since
+    ), wanted AS (
+        SELECT number FROM newest WHERE place <= :most UNION SELECT unnest(CAST(:also AS bigint[]))
     )
-    SELECT r.number, r.probe, r.app, r.environment, r.chatbot, r.turns, r.ended_at, r.items
-    FROM probe_run r WHERE (r.number IN (SELECT number FROM newest) OR r.number = ANY(:also)) AND r.state = 'done'
+    SELECT r.number, r.probe, r.app, r.environment, r.chatbot, r.turns, r.ended_at, r.items,
+        r.golden, r.golden_version, r.golden_hash
+    FROM wanted CROSS JOIN LATERAL (SELECT * FROM probe_run WHERE number = wanted.number LIMIT 1) r
+    WHERE r.state = 'done'
     ORDER BY r.probe, r.app, r.environment, r.number DESC
 """)
 _SCORES = text("""
     SELECT run, item, state, correctness, wscore FROM probe_result
     WHERE run = ANY(:runs) AND state IN ('graded', 'unsure')
 """)
+# Digests, because texts are long; only sets of which a probe has asked more than one version are compared.
+_TEXTS = text("""
+    SELECT i.name, i.version, i.id, sha256(convert_to(i.question, 'UTF8')) || sha256(convert_to(i.reference, 'UTF8'))
+    FROM golden_item i JOIN unnest(CAST(:names AS text[]), CAST(:versions AS integer[])) AS asked (name, version)
+    ON i.name = asked.name AND i.version = asked.version
+""")
 
 
 def probed_runs(engine: Engine, name: str, *, also: Collection[int], now: datetime) -> list[Probed]:
     """The probes with a run that began in the last `MAX_AGE`; `name` is `correctness`, `wscore` or `unsure`.
+
+    Earlier runs have only the values of questions that the newest one asks alike, with the same reference.
 
     Raises:
         Retriable: the database is out of reach.
     """
     values: dict[int, dict[str, float]] = {}
     judged: dict[int, int] = {}
+    asked = {"since": now - MAX_AGE, "most": RUNS, "looked_at": LOOKED_AT, "also": [*also]}
     with bounded(engine) as connection:
-        runs = connection.execute(_RUNS, {"since": now - MAX_AGE, "most": RUNS, "also": [*also]}).all()
+        runs = connection.execute(NEWEST, asked).all()
         for row in connection.execute(_SCORES, {"runs": [run.number for run in runs]}):
             judged[row.run] = judged.get(row.run, 0) + 1
             unsure = row.state == "unsure"
             value = float(unsure) if name == "unsure" else None if unsure else getattr(row, name)
-            if value is not None:
+            if value is not None and isfinite(value):
                 values.setdefault(row.run, {})[row.item] = value
+        probes = [[*group] for _, group in groupby(runs, key=lambda run: (run.probe, run.app, run.environment))]
+        texts = _texts(connection, probes)
     found = []
-    for (probe, app, environment), group in groupby(runs, key=lambda run: (run.probe, run.app, run.environment)):
+    for group in probes:
         own = tuple(
             ProbedRun(
                 number=run.number,
@@ -60,10 +82,32 @@ def probed_runs(engine: Engine, name: str, *, also: Collection[int], now: dateti
                 turns=run.turns,
                 items=run.items,
                 judged=judged.get(run.number, 0),
-                values=values.get(run.number, {}),
+                values=_alike(values.get(run.number, {}), run, group[0], texts),
             )
             for run in group
         )
         if now - own[0].ended_at < MAX_AGE:
-            found.append(Probed(probe=probe, app=app, environment=environment, runs=own))
+            newest = group[0]
+            found.append(Probed(probe=newest.probe, app=newest.app, environment=newest.environment, runs=own))
     return found
+
+
+_Texts: TypeAlias = Mapping[tuple[str, int], Mapping[str, bytes]]  # of the items of each version of a golden set, by id
+
+
+def _texts(connection: Connection, probes: Sequence[Sequence[Row[Any]]]) -> _Texts:
+    several = [group for group in probes if len({run.golden_hash for run in group}) > 1]
+    sets = sorted({(run.golden, run.golden_version) for group in several for run in group})
+    found: dict[tuple[str, int], dict[str, bytes]] = {}
+    if sets:
+        asked = {"names": [name for name, _ in sets], "versions": [version for _, version in sets]}
+        for name, version, item, digest in connection.execute(_TEXTS, asked):
+            found.setdefault((name, version), {})[item] = digest
+    return found
+
+
+def _alike(values: Mapping[str, float], run: Row[Any], newest: Row[Any], texts: _Texts) -> Mapping[str, float]:
+    if run.golden_hash == newest.golden_hash:
+        return values
+    then, now = (texts.get((one.golden, one.golden_version), {}) for one in (run, newest))
+    return {item: value for item, value in values.items() if item in then and then[item] == now.get(item)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
 from monitor.alert.evaluation.evaluate import evaluate
 from monitor.alert.probed import MAX_AGE, RUNS
@@ -12,7 +13,8 @@ from monitor.alert.rules.file import parse_rules
 from monitor.alert.state import State
 from monitor.probe.result import RunState
 from monitor.store.alert.alerts import PostgresAlertStore
-from monitor.store.alert.probed import probed_runs
+from monitor.store.alert.probed import LOOKED_AT, NEWEST, probed_runs
+from monitor.store.probe.golden import GoldenSets
 from monitor.store.probe.runs import ProbeRuns
 from tests.factories.probe.runs import AT, item, result, run
 
@@ -63,6 +65,104 @@ def test_a_bounded_number_of_runs_is_read_and_those_that_are_asked_for(engine, w
     bank, shop = probed_runs(engine, "correctness", also=[numbers[2], 10**6], now=AT + timedelta(days=1))
     assert [one.number for one in bank.runs] == [other]
     assert [one.number for one in shop.runs] == [*reversed(numbers[-RUNS:]), numbers[2]]
+
+
+def test_environments_with_a_probe_of_the_same_name_do_not_take_each_others_place(engine, write):
+    mine = write(5)
+    for _ in range(RUNS + 2):
+        write(4, environment="staging")
+    found = probed_runs(engine, "correctness", also=(), now=AT)
+    assert [(one.environment, len(one.runs)) for one in found] == [("production", 1), ("staging", RUNS)]
+    assert found[0].runs[0].number == mine
+
+
+def test_questions_whose_text_or_reference_changed_are_not_compared(engine, write):
+    sets = GoldenSets(engine)
+    old = sets.save("support", [item(0), item(1), item(2)], by="ana", now=AT)
+    new = sets.save("support", [item(0), item(1, reference="It is free."), item(2)], by="ana", now=AT)
+    first = write(5, 5, 5, golden_version=old.version, golden_hash=old.hash)
+    write(4, 1, 5, golden_version=new.version, golden_hash=new.hash)
+    (found,) = probed_runs(engine, "correctness", also=(), now=AT)
+    assert [dict(one.values) for one in found.runs] == [{"q0": 4, "q1": 1, "q2": 5}, {"q0": 5, "q2": 5}]
+    assert found.runs[1].judged == 3
+    write(4, 4, 4, golden_version=9, golden_hash="9" * 64)  # a set that is gone: nobody knows what was asked
+    (found,) = probed_runs(engine, "correctness", also=[first], now=AT)
+    assert [len(one.values) for one in found.runs] == [3, 0, 0]
+
+
+def test_values_that_are_no_numbers_are_left_out(engine, write):
+    number = write(5, 4)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE probe_result SET correctness = 'NaN' WHERE place = 0"))
+    (found,) = probed_runs(engine, "correctness", also=(), now=AT)
+    assert (found.runs[0].number, dict(found.runs[0].values)) == (number, {"q1": 4})
+
+
+@pytest.mark.parametrize(("state", "age"), [("done", "100 days"), ("stopped", "0 days")])
+def test_the_work_does_not_grow_with_the_runs_that_are_stored(engine, write, state, age):
+    """Neither with old ones, of which none counts, nor with those that were stopped."""
+
+    def looked_at(runs):
+        copies = text("""
+            INSERT INTO probe_run (mark, probe, app, environment, chatbot, golden, golden_version, golden_hash, items,
+                target, judge, prompts_hash, repeats, turns, state, began_at, ended_at)
+            SELECT 'copy ' || :runs || ' ' || n, probe, app, environment, chatbot, golden, golden_version, golden_hash,
+                items, target, judge, prompts_hash, repeats, turns, :state, began_at - CAST(:age AS interval), ended_at
+            FROM probe_run, generate_series(1, :runs) n WHERE mark = '0'
+        """)
+        with engine.begin() as connection:
+            connection.execute(copies, {"runs": runs, "state": state, "age": age})
+            connection.execute(text("ANALYZE probe_run"))
+            asked = {"since": AT - MAX_AGE, "most": RUNS, "looked_at": LOOKED_AT, "also": []}
+            plan = connection.execute(text(f"EXPLAIN (ANALYZE, FORMAT JSON) {NEWEST}"), asked).scalar_one()
+        return sum(_rows(plan[0]["Plan"]))
+
+    write(5, 5)
+    few, many = looked_at(2_000), looked_at(8_000)
+    assert many <= few + 10
+
+
+def _rows(plan):
+    yield (plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)) * plan["Actual Loops"]
+    for below in plan.get("Plans", ()):
+        yield from _rows(below)
+
+
+def test_an_alert_goes_on_while_the_chatbot_answers_nothing_and_ends_long_after_the_last_run(engine, write):
+    rules = parse_rules(RULE, name="rules.yaml", receivers=["console"]).rules
+    store = PostgresAlertStore(engine, lambda _: [])
+
+    def round_(**later):
+        return [one.alert.state for one in evaluate(rules, store, AT + timedelta(**later), ["console"])]
+
+    good, bad = [5, 4] * 10, [4, 2] * 10
+    for values in (good, good, bad):
+        write(*values)
+    assert round_(hours=1) == [State.FIRING]
+    write(*[None] * 20, hours=2)
+    assert [round_(days=days) for days in range(1, 5)] == [[], [], [], []]
+    (alert,) = store.alerts()
+    assert (alert.state, alert.detail) == (
+        State.FIRING,
+        "run 4 judged only 0 of 20 questions: the chatbot, or the judge, did not answer",
+    )
+    write(*good, hours=100)
+    assert round_(days=5) == [State.RESOLVED]
+    assert round_(days=60) == []
+    write(*bad, hours=24 * 61)
+    assert round_(days=62) == []  # there is nothing left to compare it with
+
+
+def test_a_rule_falls_silent_without_an_error_when_nothing_is_probed_any_more(engine, write):
+    rules = parse_rules(RULE, name="rules.yaml", receivers=["console"]).rules
+    store = PostgresAlertStore(engine, lambda _: [])
+    for values in ([5, 4] * 10, [4, 2] * 10):
+        write(*values)
+    assert len(evaluate(rules, store, AT + timedelta(hours=1), ["console"])) == 1
+    ended = evaluate(rules, store, AT + MAX_AGE + timedelta(days=2), ["console"])
+    assert [one.alert.state for one in ended] == [State.RESOLVED]
+    (rule,) = rules
+    assert store.memory(rule.digest).failing_since is None
 
 
 def test_a_rule_fires_when_a_version_got_worse_and_ends_when_it_is_back(engine, write):

@@ -11,7 +11,7 @@ import pytest
 from monitor.alert.methods.decline import Decline, pinned_runs
 from monitor.alert.methods.method import WrongParameter
 from monitor.alert.methods.threshold import Threshold
-from monitor.alert.probed import Probed, ProbedRun
+from monitor.alert.probed import RUNS, Probed, ProbedRun
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Counts, Outcome
@@ -69,7 +69,72 @@ def test_a_decline_does_not_become_the_usual():
         assert pinned_runs(memory) == {1, 2}
     recovered, memory = observe(a_run(12, good), *runs, memory=memory)
     assert recovered.outcome is Outcome.NORMAL
-    assert 12 in pinned_runs(memory)
+    assert pinned_runs(memory) == {1, 2, 12}  # none from the decline
+    again, _ = observe(a_run(13, bad), a_run(12, good), *runs, memory=memory)
+    assert again.outcome is Outcome.BREACHING
+
+
+def test_the_same_run_is_judged_alike_however_often_it_is_looked_at():
+    earlier = [a_run(5, [5] * 20), a_run(4, [5] * 20), a_run(3, [5] * 20), a_run(2, [5] * 20), a_run(1, [1] * 20)]
+    newest = a_run(6, [4.5] * 16 + [4] * 4)  # worse than all but the oldest, which makes the mean low
+    first, memory = observe(newest, *earlier)
+    assert (first.outcome, first.bound) == (Outcome.NORMAL, pytest.approx(4.2 - 0.25))
+    for _ in range(3):
+        looked, memory = observe(newest, *earlier, memory=memory)
+        assert looked == first
+
+
+def test_a_new_golden_set_is_measured_with_its_own_runs():
+    good, bad = [5, 4] * 10, [4, 3] * 10
+    runs = [a_run(2, good), a_run(1, good)]
+    _, memory = observe(*runs)
+    outcomes = []
+    for number, values in ((3, good), (4, good), (5, bad)):
+        run = a_run(number, values)
+        runs = [replace(run, values={f"new {item}": value for item, value in run.values.items()}), *runs]
+        observation, memory = observe(*runs, memory=memory)
+        outcomes.append(observation.outcome)
+    assert outcomes == [Outcome.UNSURE, Outcome.NORMAL, Outcome.BREACHING]
+
+
+@pytest.mark.parametrize("few", [{"values": {"q0": 1.0}}, {"judged": 2}, {"turns": 3}])
+def test_a_run_that_cannot_be_compared_leaves_the_measure_as_it_is(few):
+    good, bad = [5, 4] * 10, [4, 3] * 10
+    runs = [a_run(3, bad), a_run(2, good), a_run(1, good)]
+    _, memory = observe(*runs, signal=WSCORE)
+    observation, kept = observe(replace(a_run(4, bad), **few), *runs, signal=WSCORE, memory=memory)
+    assert (observation.outcome, kept) == (Outcome.UNSURE, memory)
+    assert observe(a_run(5, bad), *runs, signal=WSCORE, memory=kept)[0].outcome is Outcome.BREACHING
+
+
+def test_a_run_in_which_the_chatbot_hardly_answered_is_no_measure():
+    down = replace(a_run(2, [1] * 12), items=50, judged=12)
+    observation, memory = observe(a_run(3, [4] * 20), down, a_run(1, [5] * 20))
+    assert (observation.outcome, observation.bound) == (Outcome.BREACHING, 4.75)
+    assert pinned_runs(memory) == {1}
+
+
+def test_without_a_run_of_late_there_is_no_data_and_the_measure_is_kept():
+    memory = {"measure": [1], "declined": True}
+    counts = Counts(labels={"probe": "support"}, counts=(Count(),))
+    observation, kept = Decline().observe(counts, signal=CORRECTNESS, bound=0.25, memory=memory, now=NOW)
+    assert (observation.outcome, observation.value, kept) == (Outcome.NO_DATA, None, memory)
+    assert observation.detail == "no run of the last 5 weeks is done"
+
+
+def test_without_a_change_few_of_many_runs_in_a_row_fire():
+    """Each run is judged with the memory of those before it, as a rule does; the smallest decline asks for nothing."""
+    rng = np.random.default_rng(20)
+    difficulty = rng.integers(2, 6, size=200)
+    runs, memory, fired = [], None, 0
+    for number in range(1, 601):
+        values = np.clip(difficulty + rng.choice([-1, 0, 1], size=200), 1, 5)
+        newest = a_run(number, values)
+        observation, memory = observe(newest, *runs, method=Decline(at_least=0.001), memory=memory)
+        fired += observation.outcome is Outcome.BREACHING
+        wanted = pinned_runs(memory)
+        runs = [run for place, run in enumerate([newest, *runs]) if place < RUNS or run.number in wanted]
+    assert fired <= 12  # 2 %: the measure itself has its share of luck
 
 
 def test_more_answers_that_are_not_sure_are_worse():

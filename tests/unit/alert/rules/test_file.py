@@ -118,8 +118,12 @@ def test_the_rest_has_defaults():
         ("ledger_imbalance, above: 0, by: []", (), "threshold"),
         ("{rate: refusal}, method: change", ("app",), "change"),
         ("{rate: refusal}, method: sequential, target: baseline + 1pp", ("app",), "sequential"),
-        ("{probe: correctness}", ("probe",), "decline"),
-        ("{probe: wscore}, method: threshold, below: 3.5, confident: true", ("probe",), "threshold"),
+        ("{probe: correctness}", ("probe", "app", "environment"), "decline"),
+        (
+            "{probe: wscore}, method: threshold, below: 3.5, confident: true",
+            ("probe", "app", "environment"),
+            "threshold",
+        ),
     ],
 )
 def test_every_signal_has_labels_and_a_method_that_suit_it(signal, by, method):
