@@ -136,12 +136,15 @@ class FromRetriever(Contexts):
         """As the port.
 
         Raises:
-            Retriable: the retriever gives no answer.
+            Retriable: the retriever is out of reach.
+            ChatbotFailed: it gives no answer to this question.
             Fatal: it refuses permanently.
         """
         try:
             told = self._retriever.ask(_together(question, reference), history=(), conversation=self._conversation)
         except ChatbotFailed as error:
+            if error.reason != "out_of_reach":
+                raise
             raise Retriable(f"the retriever at {self._retriever.place}: {error}") from None
         return list(islice((text for text in told.documents if text.strip()), MOST_FOUND))
 

@@ -201,7 +201,10 @@ class _Conversation:
     def _grade(self, answer: str) -> Grade:
         """T3 and T7."""
         if self.found is None:
-            self.found = tuple(self.contexts.find(self.item.question, self.item.reference))
+            try:
+                self.found = tuple(self.contexts.find(self.item.question, self.item.reference))
+            except ChatbotFailed:  # of the retriever; a grade without contexts would mean something else
+                return Grade(scores=(), reason="no_contexts")
         grade = self.grader.grade(
             question=self.item.question,
             contexts=self.found,

@@ -18,14 +18,13 @@ from monitor.store.audit.leaf import parsed
 from monitor.store.audit_queue import Act, Entry, Kind, is_authentic, known_queue_key, queue_act
 from monitor.store.database import retriable
 from monitor.store.interaction.assessments import profile_act
-from monitor.store.probe.golden import golden_act
+from monitor.store.probe.golden import golden_acts
 from monitor.store.reference.frozen import frozen_of
 from monitor.store.review.labels import label_act
 from monitor.store.review.plans import plan_acts
 from monitor.store.tables.alerts import alert_action, silence
 from monitor.store.tables.audit import audit_leaf, audit_queue
 from monitor.store.tables.interactions import profile
-from monitor.store.tables.probe import golden_set
 from monitor.store.tables.reference import reference
 from monitor.store.tables.review import review
 
@@ -70,7 +69,7 @@ def stored_acts(connection: Connection) -> dict[ActKey, Act]:
     acts = [profile_act(dict(row)) for row in connection.execute(select(profile)).mappings()]
     frozen = connection.execute(select(reference)).mappings()
     acts += [frozen_of(dict(row)).act(stored_as=row["hash"]) for row in frozen]
-    acts += [golden_act(dict(row)) for row in connection.execute(select(golden_set)).mappings()]
+    acts += golden_acts(connection)
     acts += [label_act(dict(row)) for row in connection.execute(select(review)).mappings()]
     acts += plan_acts(connection)
     acts += version_acts(connection)

@@ -58,7 +58,8 @@ _STATEMENTS = (
         FROM {gone}
         JOIN golden_item g ON g.source_app = :app AND g.source_id = gone.id
         JOIN probe_run r ON r.golden = g.name AND r.golden_version = g.version
-        WHERE t.run = r.number AND t.place = g.place
+        JOIN probe_result p ON p.run = r.number AND p.item = g.id
+        WHERE t.run = p.run AND t.place = p.place
     """,
     "DELETE FROM golden_item t USING {gone} WHERE t.source_app = :app AND t.source_id = gone.id",
     "DELETE FROM new_answer t USING {gone} WHERE {same}",

@@ -98,7 +98,8 @@ def _saved(connection: Connection, name: str, items: Sequence[GoldenItem], *, by
         twice = next(item.id for n, item in enumerate(kept) if item.id in {other.id for other in kept[:n]})
         raise WrongSettings(f"two items have the id {twice!r}: ids are unique in a golden set")
     newest = _newest(connection, name)
-    made = GoldenSet(name=name, items=kept, version=1 if newest is None else newest.version + 1)
+    highest = connection.scalar(select(func.max(_s.version)).where(_s.name == name))  # its items may be erased
+    made = GoldenSet(name=name, items=kept, version=(highest or 0) + 1)
     if newest is not None and newest.hash == made.hash:
         return newest
     about = {"name": name, "version": made.version, "hash": made.hash, "items": len(kept)}
@@ -110,10 +111,24 @@ def _saved(connection: Connection, name: str, items: Sequence[GoldenItem], *, by
 
 
 def golden_act(row: Mapping[str, Any]) -> Act:
-    """The act that a version of a set was made: its hash proves the questions and references without holding them."""
+    """The act that a version of a set was made; its hash tells of the questions and references without holding them."""
     body: dict[str, Json] = {"version": row["version"], "hash": row["hash"], "items": row["items"]}
     subject = f"{row['name']} {row['version']}"
     return Act(kind=Kind.GOLDEN, by=row["made_by"], at=row["made_at"], subject=subject, body=body)
+
+
+def golden_acts(connection: Connection) -> list[Act]:
+    """The act of each stored version; its hash says so if the items are not those of the hash in its row.
+
+    An erasure takes items away, so the items of a version with fewer than it had are not held against it.
+    """
+    acts = []
+    for row in connection.execute(select(golden_set)).mappings():
+        stored = _read(connection, row["name"], row["version"])
+        changed = stored is not None and len(stored.items) >= row["items"] and stored.hash != row["hash"]
+        found = f"{row['hash']} of other items" if changed else row["hash"]
+        acts.append(golden_act({**row, "hash": found}))
+    return acts
 
 
 def _newest(connection: Connection, name: str) -> GoldenSet | None:

@@ -153,7 +153,7 @@ class ProbeRuns:
 
     def results(self, number: int) -> list[ItemResult]:
         """The results of a run with their turns, in the order of the golden set; none of a run that does not exist."""
-        item = _g.name == _r.golden, _g.version == _r.golden_version, _g.place == _p.place
+        item = _g.name == _r.golden, _g.version == _r.golden_version, _g.id == _p.item
         found = (
             select(probe_result, _g.question, _g.reference, _g.tags, _g.source_app, _g.source_id)
             .join(probe_run, _p.run == _r.number)

@@ -146,7 +146,8 @@ def test_the_apps_own_retriever_is_asked_with_question_and_reference():
     assert retriever.asked == [("When?\nAt nine.", (), "monitor-probe-1")]
 
 
-def test_a_retriever_that_fails_is_out_of_reach():
-    retriever = FakeRetriever(ChatbotFailed("timeout", "no answer in 30 s"))
-    with pytest.raises(Retriable, match="the retriever at command retrieve: no answer in 30 s"):
+@pytest.mark.parametrize(("reason", "raised"), [("out_of_reach", Retriable), ("timeout", ChatbotFailed)])
+def test_a_retriever_that_fails_stops_the_run_only_if_it_is_out_of_reach(reason, raised):
+    retriever = FakeRetriever(ChatbotFailed(reason, "no answer in 30 s"))
+    with pytest.raises(raised, match="no answer in 30 s"):
         FromRetriever(retriever, conversation="monitor-probe-1").find("When?", "At nine.")

@@ -23,6 +23,7 @@ from tests.rig.store.writing import a_batch
         "UPDATE golden_set SET hash = 'ff' WHERE version = 1",
         "UPDATE golden_set SET made_by = 'eve' WHERE version = 1",
         "DELETE FROM golden_set WHERE version = 1",
+        "UPDATE golden_item SET reference = 'It is free.' WHERE version = 1",
     ],
 )
 def test_a_changed_golden_set_is_found(engine, rows, change):
@@ -49,10 +50,22 @@ def test_an_erasure_takes_golden_items_and_their_turns_along(engine, writer):
         runs.save(began.number, place, result(one, 4))
     runs.end(began.number, RunState.DONE, now=AT)
     erasure = Erasure(engine)
-    erasure.erase(APP, erasure.find(ErasureTarget(app=APP, ids=("q-1",))), by="eve", reason_given=False, now=NOON)
+
+    def erase(id_):
+        erasure.erase(APP, erasure.find(ErasureTarget(app=APP, ids=(id_,))), by="eve", reason_given=False, now=NOON)
+
+    erase("q-1")
     assert [one.id for one in sets.newest("support").items] == ["q2"]
     gone, kept = runs.results(began.number)
     assert (gone.item.question, gone.turns[0].question, gone.turns[0].answer, gone.correctness) == (GONE, "", "", 4)
     assert kept == result(golden.items[1], 4)
+    # the next run numbers what is left from the first place on
+    second = runs.begin(run(golden_hash=golden.hash), mark="2")
+    runs.save(second.number, 0, result(golden.items[1], 5))
+    assert runs.results(second.number) == [result(golden.items[1], 5)]
+    erase("q-2")
+    assert [one.turns[0].question for n in (began, second) for one in runs.results(n.number)] == ["", "", ""]
+    assert sets.newest("support") is None
+    assert sets.save("support", [item(3)], by="ada", now=AT).version == 2
     with engine.connect() as connection:
         assert [finding.sentence for finding in acts_against_rows(connection, QUEUE_KEY)] == []
