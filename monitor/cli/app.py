@@ -18,11 +18,11 @@ from monitor.cli.decode import decode
 from monitor.cli.demo.command import demo
 from monitor.cli.doctor import doctor, migrate, settings
 from monitor.cli.explain.command import explain
-from monitor.cli.golden import golden_app
 from monitor.cli.ledger import ledger
 from monitor.cli.pending import pending_app
 from monitor.cli.privacy import erase, retention
 from monitor.cli.probe.commands import probe_app
+from monitor.cli.probe.golden import golden_app
 from monitor.cli.reference import reference_app
 from monitor.cli.replay import replay
 from monitor.cli.report import report_app

@@ -138,8 +138,6 @@ class TargetForm(_Form):
 
 
 class ProbeForm(_Form):
-    """The fields of `Probe`."""
-
     name: _Name
     app: _Name
     environment: _Name = "production"
@@ -167,8 +165,6 @@ class ProbeForm(_Form):
 
 
 class ProbesForm(_Form):
-    """The whole file."""
-
     probes: Annotated[list[ProbeForm], Field(min_length=1)]
 
     @model_validator(mode="after")

@@ -78,7 +78,7 @@ class ItemResult:
 
     @property
     def scored(self) -> Scored:
-        """The scores alone."""
+        """The scores without the texts: what comparisons and figures work on."""
         return Scored(
             item=self.item.id,
             state=self.state,

@@ -112,7 +112,6 @@ def print_items(results: Sequence[ItemResult]) -> None:
 
 
 def print_runs(scored: Sequence[ScoredRun]) -> None:
-    """One line for each run."""
     if not scored:
         typer.echo("no probe has run yet: monitor probe run NAME")
         return

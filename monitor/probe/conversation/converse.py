@@ -199,7 +199,7 @@ class _Conversation:
         return (last if leaks else composed), leaks
 
     def _grade(self, answer: str) -> Grade:
-        """T3 and T7."""
+        """Grades an answer (T3, T7); without a score if the judge or the retriever gave nothing."""
         if self.found is None:
             try:
                 self.found = tuple(self.contexts.find(self.item.question, self.item.reference))

@@ -68,7 +68,7 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Make a golden item of an interaction: its question, with the right answer."""
-    from monitor.app.golden import item_of
+    from monitor.app.probe.golden import item_of
 
     who = actor(by)
     with opened() as application:
