@@ -10,9 +10,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.rig.waiting import until
+from tests.servers.chatbot import Says, chatbot
 from tests.servers.llm import CHAT_MODEL, KEY, llm_server
 from tests.servers.llm.conversing import conversing
-from tests.servers.scripted_chatbot import Says, chatbot
 
 REFERENCE = "A refund takes 14 days."
 ITEMS = [{"id": f"q{n}", "question": f"How long does refund {n} take?", "reference": REFERENCE} for n in range(12)]

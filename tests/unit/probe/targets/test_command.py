@@ -35,18 +35,40 @@ def test_no_shell_sees_the_arguments():
     assert target.ask("Q", history=[], conversation="c-1").text == "$(id); *"
 
 
+def test_it_need_not_read_its_input():
+    assert ask("print('fine')", question="x" * 1_000_000).text == "fine"
+
+
+def test_output_that_is_no_utf8_is_read_as_far_as_it_goes():
+    assert ask("import sys; sys.stdout.buffer.write(b'a\\xffb')").text == "a\ufffdb"
+
+
+def shell(script, *, timeout=30.0):
+    target = CommandTarget(["/bin/sh", "-c", script], timeout=timeout, per_second=None)
+    return target.ask("Q", history=[], conversation="c-1")
+
+
 def test_children_that_hold_the_output_open_are_ended_and_not_waited_for(tmp_path):
-    sleeper = "import time; time.sleep(60)"
-    code = f"import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', {sleeper!r}]); print('hello')"
-    code += f"; open({str(tmp_path / 'pid')!r}, 'w').write(str(p.pid))"
-    assert ask(code).text == "hello"
-    pid = (tmp_path / "pid").read_text(encoding="utf-8")
-    until("the child has ended", lambda: ended(pid))
+    assert shell(f"sleep 600 & echo $! > {tmp_path}/child; echo hello").text == "hello"
+    until("the child has ended", lambda: ended(tmp_path / "child"))
 
 
-def ended(pid):
+def test_children_of_one_that_hangs_are_ended(tmp_path):
+    with pytest.raises(ChatbotFailed):
+        shell(f"sleep 600 & echo $! > {tmp_path}/child; wait", timeout=0.3)
+    until("the child has ended", lambda: ended(tmp_path / "child"))
+
+
+def test_one_that_closes_its_output_and_goes_on_is_late():
+    with pytest.raises(ChatbotFailed) as caught:
+        shell("exec >&-; sleep 600", timeout=0.3)
+    assert caught.value.reason == "timeout"
+
+
+def ended(child):
+    """Whether the process is gone whose id the file holds."""
     try:
-        stat = Path("/proc", pid, "stat").read_text(encoding="utf-8")
+        stat = Path("/proc", child.read_text(encoding="ascii").strip(), "stat").read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):
         return True
     return stat.rpartition(")")[2].split()[0] in {"Z", "X"}  # nobody has asked for its status yet
@@ -68,6 +90,15 @@ def test_what_is_no_answer_fails_the_question(code, reason):
     assert caught.value.reason == reason
 
 
-def test_a_command_that_does_not_exist_ends_the_run():
-    with pytest.raises(Fatal, match="/no/such/bot: cannot be started: No such file"):
-        CommandTarget(["/no/such/bot"], timeout=1, per_second=None).ask("Q", history=[], conversation="c-1")
+def test_a_broken_object_is_quoted():
+    with pytest.raises(ChatbotFailed, match=r'wrote no JSON: \{"answer": oh'):
+        ask("""print('{"answer": oh')""")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("/no/such/bot", "/no/such/bot: cannot be started: No such file"), ("no\x00bot", "cannot be started")],
+)
+def test_a_command_that_cannot_be_started_ends_the_run(name, why):
+    with pytest.raises(Fatal, match=why):
+        CommandTarget([name], timeout=1, per_second=None).ask("Q", history=[], conversation="c-1")

@@ -26,6 +26,10 @@ class Says:
     drips: str = ""  # "head" or "body"
     hangs_up: bool = False
 
+    @property
+    def content(self) -> bytes:
+        return self.body.encode() if isinstance(self.body, str) else self.body
+
 
 BUSY = Says(status=429, headers={"Retry-After": "0"}, body="slow down")
 BROKEN = Says(status=500, body="<html>Internal Server Error</html>")
@@ -33,7 +37,7 @@ BROKEN = Says(status=500, body="<html>Internal Server Error</html>")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A request as it came."""
+    """A request as it came; the names of headers in small letters."""
 
     method: str
     path: str
@@ -77,33 +81,38 @@ def chatbot() -> Iterator[Chatbot]:
 
 def _handler(bot: Chatbot) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
             asked = Asked(
                 method=self.command, path=self.path, headers=headers, body=json.loads(content) if content else None
             )
-            self._say(bot.hear(asked))
+            with suppress(OSError):  # nobody listens any more
+                self._say(bot.hear(asked))
 
         do_PUT = do_POST  # noqa: N815  the standard library looks for this name
 
         def _say(self, says: Says) -> None:
             if says.hangs:
                 bot.closed.wait()
+            self.close_connection = bool(says.hangs or says.hangs_up or says.drips)
             if says.drips == "head":
-                self.wfile.write(b"HTTP/1.0 200 OK\r\nX-Long: ")
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
                 _drip(self.wfile, bot.closed)
             if says.drips == "head" or says.hangs or says.hangs_up:
                 return
             self.send_response_only(says.status)
             for name, value in says.headers.items():
                 self.send_header(name, value)
+            if not says.drips:
+                self.send_header("Content-Length", str(len(says.content)))
             self.end_headers()
             if says.drips == "body":
                 _drip(self.wfile, bot.closed)
             else:
-                with suppress(OSError):  # nobody listens any more
-                    self.wfile.write(says.body.encode() if isinstance(says.body, str) else says.body)
+                self.wfile.write(says.content)
 
         def log_message(self, *_: Any) -> None:
             """Says nothing."""
@@ -112,6 +121,5 @@ def _handler(bot: Chatbot) -> type[BaseHTTPRequestHandler]:
 
 
 def _drip(file: BufferedIOBase, closed: Event) -> None:
-    with suppress(OSError):  # nobody listens any more
-        while not closed.wait(DRIP):
-            file.write(b"x")
+    while not closed.wait(DRIP):
+        file.write(b"x")
