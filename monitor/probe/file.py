@@ -17,13 +17,11 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainValidator,
-    ValidationError,
     model_validator,
 )
 
-from monitor.alert.rules.marked_yaml import InvalidYaml, parse_yaml, written
 from monitor.alert.rules.parameters import duration
-from monitor.core.errors import WrongSettings
+from monitor.core.yaml.form import parse_form, read_text
 from monitor.probe.target import Target
 from monitor.probe.targets.command import CommandTarget
 from monitor.probe.targets.function import FunctionTarget, load_function
@@ -215,31 +213,11 @@ def load_probes(path: Path) -> Mapping[str, Probe]:
     Raises:
         WrongSettings: the file cannot be read or is wrong; the message has one line for each error.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise WrongSettings(f"{path}: cannot read the probes: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise WrongSettings(f"{path}: cannot read the probes: {error}") from None
-    return parse_probes(text, name=str(path))
+    return parse_probes(read_text(path, of="the probes"), name=str(path))
 
 
 def parse_probes(text: str, *, name: str) -> Mapping[str, Probe]:
     """Like `load_probes`, but from text; messages call the file `name`."""
-    try:
-        document = parse_yaml(text)
-    except InvalidYaml as error:
-        raise WrongSettings(f"{name}:{error.mark.line}:{error.mark.column}: {error.problem}") from None
-    try:
-        form = ProbesForm.model_validate(document.value)
-    except ValidationError as error:
-        lines = []
-        for problem in error.errors(include_url=False, include_input=False):
-            path = tuple(part for part in problem["loc"] if not str(part).startswith("function-"))
-            unknown = problem["type"] == "extra_forbidden"
-            mark = document.mark(path, of_key=unknown)
-            said = "unknown key" if unknown else problem["msg"].removeprefix("Value error, ")
-            lines.append(f"{name}:{mark.line}:{mark.column}: {written(path)}: {said}")
-        raise WrongSettings("\n".join(lines)) from None
+    form, _ = parse_form(text, ProbesForm, name=name)
     fields = Probe.__slots__
     return {one.name: Probe(**{field: getattr(one, field) for field in fields}) for one in form.probes}

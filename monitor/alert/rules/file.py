@@ -15,9 +15,10 @@ from monitor.alert.methods.method import Method, WrongParameter
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.rules.between import Problem, problems_between
 from monitor.alert.rules.form import KEYS, Intervals, RuleForm, RulesForm
-from monitor.alert.rules.marked_yaml import InvalidYaml, MarkedYaml, parse_yaml, written
 from monitor.alert.rules.parameters import UNKNOWN_KEY, WrongParameters, parse_parameters
 from monitor.core.errors import WrongSettings
+from monitor.core.yaml.form import read_text
+from monitor.core.yaml.marked import InvalidYaml, MarkedYaml, parse_yaml, written
 
 DEFAULT_RULES = "default_rules.yaml"
 
@@ -58,14 +59,9 @@ def read_rules(path: Path | None) -> str:
     Raises:
         WrongSettings: the file cannot be read.
     """
-    try:
-        if path is None:
-            return resources.files("monitor.alert.rules").joinpath(DEFAULT_RULES).read_text(encoding="utf-8")
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise WrongSettings(f"{path}: cannot read the alert rules: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise WrongSettings(f"{path}: cannot read the alert rules: {error}") from None
+    if path is None:
+        return resources.files("monitor.alert.rules").joinpath(DEFAULT_RULES).read_text(encoding="utf-8")
+    return read_text(path, of="the alert rules")
 
 
 def parse_rules(text: str, *, name: str, receivers: Collection[str], docs_url: str | None = None) -> RuleSet:

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from monitor.alert.rules.marked_yaml import InvalidYaml, MarkedYaml, parse_yaml, written
 from monitor.core.errors import WrongSettings
 from monitor.core.figures.prices import ModelPrice, Price, PriceTable
 from monitor.core.settings.load import Settings
+from monitor.core.yaml.form import parse_form, read_text
+
+_CURRENCY = re.compile("[A-Z]{3}")
 
 
-class WrongPrices(WrongSettings):
-    """A file of prices is wrong; the message has a line for each problem."""
-
-
-_PROBLEMS = {
-    "extra_forbidden": "unknown key",
-    "missing": "is missing",
-    "string_pattern_mismatch": "must be a code of three capital letters, such as USD",
-    "model_type": "must be a mapping of keys to values",
-    "greater_than_equal": "must be 0 or more",
-    "float_type": "must be a number",
-    "date_type": "must be a day such as 2026-11-01",
-    "string_type": "must be a text",
-    "list_type": "must be a list",
-}
+def _currency(value: str) -> str:
+    if not _CURRENCY.fullmatch(value):
+        raise ValueError("must be a code of three capital letters, such as USD")
+    return value
 
 
 def _finite(value: float) -> float:
@@ -53,7 +45,7 @@ class _ModelForm(_Form):
 
 
 class _PricesForm(_Form):
-    currency: str = Field(pattern=r"^[A-Z]{3}$")
+    currency: Annotated[str, AfterValidator(_currency)]
     models: list[_ModelForm] = Field(min_length=1)
 
 
@@ -61,7 +53,7 @@ def prices_of(settings: Settings) -> PriceTable | None:
     """The table that the settings name; None if they name none.
 
     Raises:
-        WrongPrices: the file cannot be read, or is not a table of prices.
+        WrongSettings: the file cannot be read, or is not a table of prices.
     """
     return None if settings.prices is None else read_prices(settings.prices)
 
@@ -76,33 +68,20 @@ def read_prices(path: Path) -> PriceTable:
     """The table of the file.
 
     Raises:
-        WrongPrices: the file cannot be read, or is not a table of prices.
+        WrongSettings: the file cannot be read, or is not a table of prices.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise WrongPrices(f"{path}: cannot read the prices: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise WrongPrices(f"{path}: cannot read the prices: {error}") from None
-    return parse_prices(text, name=str(path))
+    return parse_prices(read_text(path, of="the prices"), name=str(path))
 
 
 def parse_prices(text: str, *, name: str) -> PriceTable:
     """Like `read_prices`, but from text; messages call the file `name`."""
-    try:
-        document = parse_yaml(text)
-    except InvalidYaml as error:
-        raise WrongPrices(f"{name}:{error.mark.line}:{error.mark.column}: {error.problem}") from None
-    try:
-        form = _PricesForm.model_validate(document.value)
-    except ValidationError as error:
-        raise WrongPrices("\n".join(_problem(name, document, e) for e in error.errors(include_url=False))) from None
+    form, document = parse_form(text, _PricesForm, name=name)
     first: dict[tuple[str, date], int] = {}
     for number, one in enumerate(form.models):
         if (earlier := first.setdefault((one.model.casefold(), one.since), number)) != number:
             line = document.mark(("models", earlier)).line
             at = document.mark(("models", number))
-            raise WrongPrices(f"{name}:{at.line}:{at.column}: {one.model!r} has a price from this day in line {line}")
+            raise WrongSettings(f"{name}:{at.line}:{at.column}: {one.model!r} has a price from this day in line {line}")
     return PriceTable(
         currency=form.currency,
         models=tuple(
@@ -110,10 +89,3 @@ def parse_prices(text: str, *, name: str) -> PriceTable:
             for one in form.models
         ),
     )
-
-
-def _problem(name: str, document: MarkedYaml, error: Any) -> str:
-    path = error["loc"]
-    mark = document.mark(path, of_key=error["type"] == "extra_forbidden")
-    problem = _PROBLEMS.get(error["type"], error["msg"].removeprefix("Value error, "))
-    return f"{name}:{mark.line}:{mark.column}: {written(path)}: {problem}"

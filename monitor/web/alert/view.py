@@ -14,7 +14,6 @@ from monitor.alert.mute import Muting
 from monitor.alert.notification import Course
 from monitor.alert.notify.notified import described
 from monitor.alert.rule import Rule, RuleSet
-from monitor.alert.rules.marked_yaml import InvalidYaml, parse_yaml
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import Alert, State
 from monitor.alert.wording import escalated_words, http_url, name_of, reason_words
@@ -22,6 +21,7 @@ from monitor.core.diagnosis import Diagnosis
 from monitor.core.duration import format_duration
 from monitor.core.model import Reason, Verdict
 from monitor.core.text.plain import moment
+from monitor.core.yaml.marked import InvalidYaml, parse_yaml
 from monitor.report.charts.drawing import COURSE_WIDTH, course_svg, for_every_width
 
 STATES: Mapping[State, tuple[str, str, str]] = {  # word, sign, colour

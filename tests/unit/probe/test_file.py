@@ -129,7 +129,7 @@ def test_a_secret_that_is_missing_is_told_when_the_target_is_opened():
         (probe(TARGET, "per_second: true"), "p.yaml:6:17: probes[0].per_second: "),
         (probe(TARGET, "environment: 'a/b'"), "p.yaml:6:18: probes[0].environment: "),
         (probe(TARGET, 'environment: "a\\tb"'), "p.yaml:6:18: probes[0].environment: "),
-        (probe(), "p.yaml:2:5: probes[0].target: Field required"),
+        (probe(), "p.yaml:2:5: probes[0].target: is missing"),
         (probe(TARGET) + probe(TARGET)[8:], "p.yaml:1:1: file: two probes are called 'a'"),
     ],
 )

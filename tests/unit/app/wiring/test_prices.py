@@ -6,7 +6,8 @@ from datetime import date
 
 import pytest
 
-from monitor.app.wiring.prices import WrongPrices, parse_prices, read_prices
+from monitor.app.wiring.prices import parse_prices, read_prices
+from monitor.core.errors import WrongSettings
 
 GOOD = """\
 currency: EUR
@@ -41,7 +42,7 @@ def test_a_table_is_read():
     ],
 )
 def test_a_mistake_is_named_with_its_line(change, said):
-    with pytest.raises(WrongPrices) as raised:
+    with pytest.raises(WrongSettings) as raised:
         parse_prices(GOOD.replace(*change), name="p.yaml")
     assert said in str(raised.value)
 
@@ -49,5 +50,5 @@ def test_a_mistake_is_named_with_its_line(change, said):
 def test_an_empty_or_missing_file_is_refused(tmp_path):
     (tmp_path / "empty.yaml").write_text("")
     for name, said in (("empty.yaml", "must be a mapping"), ("none.yaml", "cannot read the prices: No such file")):
-        with pytest.raises(WrongPrices, match=said):
+        with pytest.raises(WrongSettings, match=said):
             read_prices(tmp_path / name)

@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from monitor.alert.rules.marked_yaml import MAX_DEPTH, InvalidYaml, Mark, parse_yaml
+from monitor.core.yaml.marked import MAX_DEPTH, InvalidYaml, Mark, parse_yaml
 
 
 def refusal(text):
