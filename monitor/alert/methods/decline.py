@@ -16,7 +16,7 @@ from monitor.alert.methods.proportion_change import student_tail
 from monitor.alert.probed import MAX_AGE, RUNS, ProbedRun
 from monitor.alert.signal import UNSURE, Signal, SignalKind
 from monitor.alert.target import Target
-from monitor.alert.window import Counts, Observation, Outcome, Span
+from monitor.alert.window import Counts, Observation, Outcome
 from monitor.core.duration import spelled
 from monitor.core.text.plain import plain
 
@@ -89,11 +89,6 @@ class Decline(Method):
     def check(self, signal: Signal) -> None:
         if signal.is_share and self.at_least >= 1:
             raise WrongParameter("at_least", "must be below 1: 0.05 is 5 percentage points")
-
-    @override
-    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
-        """None: nothing is counted."""
-        return ()
 
     @override
     def observe(

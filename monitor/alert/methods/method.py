@@ -49,8 +49,12 @@ class Method(Protocol):
     def check(self, signal: Signal) -> None:
         """Raises `WrongParameter` if a parameter does not suit `signal`, whose kind is in `takes`."""
 
-    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
-        """The spans to count at `now`; `until` is the time of the previous evaluation, None for the first."""
+    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:  # noqa: ARG002
+        """The spans to count at `now`; `until` is the time of the previous evaluation, None for the first.
+
+        None for a method that reads something else than counts.
+        """
+        return ()
 
     def observe(
         self, counts: Counts, *, signal: Signal, bound: float, memory: Memory | None, now: datetime

@@ -11,7 +11,7 @@ from typing_extensions import override
 from monitor.alert.methods.method import Memory, Method, WrongParameter
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
-from monitor.alert.window import Counts, Observation, Outcome, Span
+from monitor.alert.window import Counts, Observation, Outcome
 from monitor.core.duration import spelled
 
 _DAY = timedelta(days=1)
@@ -54,11 +54,6 @@ class Rate(Method):
             "people's labels of a period: pages when the lower end of the 95 % interval of the true rate is above the "
             "line; of periods at the line, one in 40 pages"
         )
-
-    @override
-    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
-        """None: nothing is counted."""
-        return ()
 
     @override
     def observe(

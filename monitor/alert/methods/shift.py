@@ -26,7 +26,7 @@ from monitor.alert.methods.ranks import (
 from monitor.alert.methods.watch import Watch, added, begun
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
-from monitor.alert.window import HOUR, MINUTE, Counts, Observation, Outcome, Span
+from monitor.alert.window import HOUR, MINUTE, Counts, Observation, Outcome
 from monitor.core.duration import spelled
 from monitor.core.figures.proportions import wilson
 from monitor.core.text.plain import moment
@@ -79,11 +79,6 @@ class Shift(Method):
     def line(self) -> float:
         """The wealth that raises the alarm, in minutes."""
         return MARGIN * self.false_alarm_every / MINUTE
-
-    @override
-    def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
-        """None: answers are read one by one."""
-        return ()
 
     @override
     def observe(
