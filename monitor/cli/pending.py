@@ -13,7 +13,7 @@ from rich.table import Table
 
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, literal, plural, print_json, stopping
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.core.reason_words import UNSCORED_WORDS
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from monitor.cli.opening import opened
 from monitor.cli.rescore import rescore_command
 from monitor.cli.terminal import AppOfEvents, AsJson, Dialect, Map, literal, plural, print_json, progress_bar, stopping
 from monitor.core.errors import WrongSettings
-from monitor.core.model import Verdict, Work
+from monitor.core.model import Verdict
+from monitor.core.pending import Work
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from monitor.assess.complete.sidecar import PROMPTS
 from monitor.assess.llm.exchange import Block, Purpose, Request, Reservation, Spend
 from monitor.assess.ports import Budget
 from monitor.core.errors import Fatal, MonitorError
-from monitor.core.model import SENDING
+from monitor.core.pending import SENDING
 from monitor.core.settings.load import Settings
 from monitor.core.text.plain import plural
 from monitor.store.migrate import has_schema

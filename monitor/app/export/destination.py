@@ -9,7 +9,7 @@ from typing import Protocol
 
 from monitor.alert.receivers.http import Answer, Endpoint
 from monitor.core.errors import Fatal, Retriable
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.core.text.plain import plain
 from monitor.store.pending.verdicts import VerdictToSend
 

@@ -23,7 +23,7 @@ from monitor.alert.receivers.http import Endpoint
 from monitor.app.export.destination import AT_ONCE, Destination, Refusal, address, quoted, taken
 from monitor.app.export.evaluations import Evaluation, evaluations, revision_id
 from monitor.core.errors import WrongSettings
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.core.settings.export import Sent
 from monitor.store.pending.verdicts import VerdictToSend
 

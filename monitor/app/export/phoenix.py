@@ -16,7 +16,8 @@ from monitor.app.export.destination import AT_ONCE, Destination, Refusal, addres
 from monitor.app.export.evaluations import Evaluation, answer_id, evaluations
 from monitor.app.export.otlp import SPAN_ID, TRACE_ID
 from monitor.core.assessment_json import encode
-from monitor.core.model import Json, Work
+from monitor.core.model import Json
+from monitor.core.pending import Work
 from monitor.core.settings.export import Sent
 from monitor.store.pending.verdicts import VerdictToSend
 

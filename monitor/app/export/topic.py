@@ -15,7 +15,7 @@ from monitor.app.export.destination import Destination, Refusal
 from monitor.app.export.evaluations import revision_id
 from monitor.core.assessment_json import encode
 from monitor.core.errors import MonitorError, WrongSettings
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.core.settings.kafka import KafkaSettings
 from monitor.ingest.kafka.client import kafka_errors
 from monitor.ingest.kafka.producer import SECONDS, connected_producer, partitions_for

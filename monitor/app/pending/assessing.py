@@ -11,7 +11,8 @@ from typing_extensions import override
 from monitor.app.pending.queue import Queue, Worker
 from monitor.app.stages import Assess
 from monitor.core.errors import Retriable
-from monitor.core.model import Assessment, Work
+from monitor.core.model import Assessment
+from monitor.core.pending import Work
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_assessed, finish_revised
 from monitor.store.pending.hearing import Hearing

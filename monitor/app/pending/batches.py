@@ -18,7 +18,7 @@ from monitor.assess.llm.client import ChatModel
 from monitor.assess.llm.exchange import BudgetSpent, NoAnswer, Purpose, Request, Reservation, Spend
 from monitor.assess.ports import Budget
 from monitor.core.errors import Fatal, MonitorError, Retriable
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.batches import SentBatch, SentBatches
 from monitor.store.pending.finish import finish_judged

@@ -18,7 +18,7 @@ from monitor.assess.judge.metric import Case, Judgement
 from monitor.assess.llm.exchange import BudgetSpent
 from monitor.assess.threshold import UNKNOWN, Spread
 from monitor.core.errors import Retriable
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.core.pool import Pool
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_judged

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import MonitorError, Retriable
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.store.pending.queue import Claim, PendingQueue, Taken
 
 log = logging.getLogger(__name__)

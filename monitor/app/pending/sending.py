@@ -13,7 +13,7 @@ from typing_extensions import override
 from monitor.app.export.destination import Destination, Refusal, Refused
 from monitor.app.pending.queue import LEASE, Queue, Worker
 from monitor.core.errors import Fatal, Retriable
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.store.pending.queue import PendingQueue
 from monitor.store.pending.verdicts import VerdictQueue, VerdictToSend
 

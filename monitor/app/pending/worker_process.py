@@ -12,7 +12,7 @@ from monitor.app.background.process import child_process
 from monitor.app.pending.workers import GRACE, asks_a_model, working
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.export import destinations, switched_on
-from monitor.core.model import SENDING
+from monitor.core.pending import SENDING
 from monitor.core.settings.load import Settings
 from monitor.store.pending.queue import PendingQueue
 

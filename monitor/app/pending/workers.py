@@ -20,7 +20,8 @@ from monitor.app.wiring.export import destinations, switched_on
 from monitor.app.wiring.models import batch_endpoint, sampling
 from monitor.assess.judge.judge import Judge
 from monitor.core.errors import MonitorError
-from monitor.core.model import SENDING, Assessment, Interaction, Work
+from monitor.core.model import Assessment, Interaction
+from monitor.core.pending import SENDING, Work
 from monitor.core.settings.load import Settings
 from monitor.store.pending.batches import SentBatches
 from monitor.store.pending.chunk_scores import METRIC, ChunkScores

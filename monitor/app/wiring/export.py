@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from monitor.core.model import SENDING, Interaction, Work
+from monitor.core.model import Interaction
+from monitor.core.pending import SENDING, Work
 from monitor.core.settings.load import Settings
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from monitor.assess.llm.exchange import Purpose
 from monitor.assess.ports import Budget, Completer, Embedder, LanguageModel, TokenEncoder
 from monitor.core.errors import WrongSettings
 from monitor.core.figures.prices import Price
-from monitor.core.model import Assessment, Work
+from monitor.core.model import Assessment
+from monitor.core.pending import Work
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import (
     DetectorSettings,

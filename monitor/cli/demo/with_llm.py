@@ -13,7 +13,7 @@ from monitor.app.wiring.application import Application
 from monitor.assess.llm.served_models import served_models
 from monitor.cli.terminal import literal, stopping
 from monitor.core.errors import WrongSettings
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.core.settings.load import Settings
 from monitor.store.pending.queue import PendingQueue
 

@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql
 
 from monitor.assess.classify.profile import Profile
 from monitor.audit.canonical import canonical
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
 from monitor.store.interaction.turns.readings import reading_json, readings

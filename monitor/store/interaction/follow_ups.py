@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
-from monitor.core.model import Assessment, Interaction, Work
+from monitor.core.model import Assessment, Interaction
+from monitor.core.pending import Work
 
 if TYPE_CHECKING:
     import psycopg

@@ -13,7 +13,8 @@ from typing_extensions import override
 from monitor.audit.record import Row
 from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fatal, Fenced, Retriable
-from monitor.core.model import Assessment, Interaction, Work
+from monitor.core.model import Assessment, Interaction
+from monitor.core.pending import Work
 from monitor.core.ports import Store
 from monitor.core.settings.collect import TraceLimits
 from monitor.core.trace import Collected

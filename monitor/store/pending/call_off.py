@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection, text
 
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.store.audit_queue import driver
 from monitor.store.ledger.offsets import lock_ledgers
 

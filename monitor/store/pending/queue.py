@@ -15,7 +15,8 @@ from sqlalchemy import Engine, and_, case, delete, func, select, text, true, tup
 
 from monitor.core.assessment_json import diagnosis_of, storable
 from monitor.core.diagnosis import ChunkDiagnosis
-from monitor.core.model import Interaction, Reason, Verdict, Work
+from monitor.core.model import Interaction, Reason, Verdict
+from monitor.core.pending import Work
 from monitor.store.database import retriable
 from monitor.store.interaction.rows import interaction_of
 from monitor.store.interaction.turns.readings import readings

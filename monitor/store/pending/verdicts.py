@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, text
 
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.store.database import retriable
 from monitor.store.pending.queue import Taken
 from monitor.store.tables.interactions import METRICS

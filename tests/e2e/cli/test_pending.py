@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import A_STAND_IN, a_batch, an_assessment, an_interaction, clock
 from tests.rig.store.keys import QUEUE_KEY, give_key

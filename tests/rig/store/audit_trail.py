@@ -11,7 +11,8 @@ from sqlalchemy import Engine
 from monitor.app.audit.sealer import Sealer
 from monitor.assess.judge.metric import Outcome
 from monitor.audit.key import Signer
-from monitor.core.model import Verdict, Work
+from monitor.core.model import Verdict
+from monitor.core.pending import Work
 from monitor.review.label import Label
 from monitor.store.alert.responses import PostgresResponses
 from monitor.store.audit.recovery import History, WitnessNotes

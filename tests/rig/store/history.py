@@ -10,7 +10,8 @@ from typing import Any
 
 from sqlalchemy import Engine, text
 
-from monitor.core.model import Verdict, Work
+from monitor.core.model import Verdict
+from monitor.core.pending import Work
 from monitor.store.audit.verify import Verification, verify
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.hearing import Hearing

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from monitor.core.message import Offset, Position
-from monitor.core.model import SENDING, Work
+from monitor.core.pending import SENDING, Work
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.ledger import Ledger
 from tests.factories.answers import (

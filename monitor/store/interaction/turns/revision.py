@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from monitor.core.batch import Batch
 from monitor.core.message import Offset
-from monitor.core.model import Assessment, Interaction, Mark, Work
+from monitor.core.model import Assessment, Interaction, Mark
+from monitor.core.pending import Work
 from monitor.store.audit_queue import Kind
 from monitor.store.audit_rows import SECRET, Key, as_jsonb, read_rows, record_digest, row_record, stored_row
 from monitor.store.database import copy_rows

@@ -13,7 +13,7 @@ from monitor.app.export.otlp import OtlpDestination
 from monitor.app.export.phoenix import PhoenixDestination
 from monitor.app.pending.queue import Queue
 from monitor.app.pending.sending import ClearingWorker, SendingWorker
-from monitor.core.model import SENDING, Work
+from monitor.core.pending import SENDING, Work
 from monitor.core.settings.export import ExportSettings
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_judged, finish_revised

@@ -17,7 +17,8 @@ from monitor.app.pending.worker_process import makes_work
 from monitor.app.pending.workers import work_off
 from monitor.app.wiring.application import Application
 from monitor.core.errors import Fatal, Retriable, WrongSettings
-from monitor.core.model import Origin, Support, SupportingDocument, Work
+from monitor.core.model import Origin, Support, SupportingDocument
+from monitor.core.pending import Work
 from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.settings.load import load_settings
 from monitor.store.pending.queue import PendingQueue

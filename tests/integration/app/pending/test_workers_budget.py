@@ -12,7 +12,7 @@ import pytest
 
 from monitor.app.pending.workers import work_off
 from monitor.app.wiring.application import Application
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.core.settings.load import load_settings
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import A_STAND_IN, a_batch, an_assessment, clock

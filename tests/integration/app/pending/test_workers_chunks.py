@@ -13,7 +13,8 @@ from monitor.app.pending.workers import work_off
 from monitor.app.wiring.application import Application
 from monitor.assess.threshold import UNKNOWN, dynamic_threshold, shrunk
 from monitor.core.errors import Retriable
-from monitor.core.model import Document, Work
+from monitor.core.model import Document
+from monitor.core.pending import Work
 from monitor.core.settings.load import load_settings
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.queue import Claim

@@ -21,7 +21,7 @@ from monitor.app.pending.queue import Queue
 from monitor.app.pending.workers import work_off, working
 from monitor.app.wiring.application import Application, utc_now
 from monitor.core.errors import Fatal
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.core.settings.load import load_settings
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.queue import PendingQueue

@@ -14,7 +14,7 @@ from monitor.app.pending import workers as working_off
 from monitor.app.pending.workers import work_off, working
 from monitor.app.wiring.application import Application, utc_now
 from monitor.core.batch import Tally
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.core.settings.load import Settings, load_settings
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.queue import PendingQueue

@@ -6,7 +6,7 @@ import pytest
 
 from monitor.assess.classify.profile import load_profile
 from monitor.assess.judge.metric import Outcome
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.store.audit.checks.accounts import Accounts
 from monitor.store.audit.checks.leaf_and_row import UnequalRow
 from monitor.store.audit.checks.row_history import RowHistory

@@ -19,7 +19,8 @@ from monitor.audit.key import Signer
 from monitor.audit.merkle import leaf_hash, root_of, verify_consistency
 from monitor.audit.note import opened
 from monitor.core.errors import Fatal
-from monitor.core.model import Mark, Verdict, Work
+from monitor.core.model import Mark, Verdict
+from monitor.core.pending import Work
 from monitor.core.retry import Retry
 from monitor.privacy.retention import Keeping, Policy
 from monitor.store.audit.acts import RulesRecorder

@@ -12,7 +12,8 @@ from monitor.audit.canonical import canonical
 from monitor.audit.merkle import leaf_hash
 from monitor.audit.record import act_record
 from monitor.core.errors import Fatal, Retriable
-from monitor.core.model import Verdict, Work
+from monitor.core.model import Verdict
+from monitor.core.pending import Work
 from monitor.store.audit.backfill import look_for_missing
 from monitor.store.audit.leaf import leaf_body
 from monitor.store.audit.verify import verify

@@ -11,7 +11,8 @@ import pytest
 
 from monitor.core.batch import Tally
 from monitor.core.errors import Retriable
-from monitor.core.model import Mark, Unscored, Verdict, Work
+from monitor.core.model import Mark, Unscored, Verdict
+from monitor.core.pending import Work
 from monitor.store.audit.proofs import Proofs
 from monitor.store.audit.verify import verify
 from monitor.store.interaction.writer import Writer

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from monitor.core.message import Offset, Position
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.queue import PendingQueue
 from tests.factories.answers import (

@@ -8,7 +8,8 @@ import pytest
 
 from monitor.assess.judge.metric import Outcome
 from monitor.assess.threshold import UNKNOWN, shrunk
-from monitor.core.model import Verdict, Work
+from monitor.core.model import Verdict
+from monitor.core.pending import Work
 from monitor.store.interaction.follow_ups import enqueue
 from monitor.store.pending.chunk_scores import NEWEST, ChunkScores
 from monitor.store.pending.finish import finish_judged

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from monitor.app.pending.queue import Queue
 from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import Fatal, Retriable
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.store.pending.queue import PendingCount
 from tests.factories.answers import (
     A_STAND_IN,

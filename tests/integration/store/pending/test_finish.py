@@ -9,7 +9,8 @@ import psycopg
 import pytest
 
 from monitor.core.errors import Fatal, Retriable
-from monitor.core.model import Metrics, Work
+from monitor.core.model import Metrics
+from monitor.core.pending import Work
 from monitor.store.interaction.follow_ups import enqueue
 from monitor.store.pending.finish import finish_assessed, finish_judged, finish_revised
 from tests.factories.answers import (

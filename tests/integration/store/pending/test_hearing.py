@@ -21,7 +21,8 @@ from monitor.assess.judge.sampling import Sample, SamplingPolicy
 from monitor.assess.judge.word import PRIOR, WordWeights
 from monitor.core.diagnosis import Diagnosis
 from monitor.core.errors import Retriable
-from monitor.core.model import Probabilities, Verdict, Work
+from monitor.core.model import Probabilities, Verdict
+from monitor.core.pending import Work
 from monitor.report.weekly.week import Week
 from monitor.review.label import Label
 from monitor.store.alert.alerts import PostgresAlertStore

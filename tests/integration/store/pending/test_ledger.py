@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from monitor.core.batch import Tally
 from monitor.core.errors import Retriable
 from monitor.core.message import Position
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_assessed
 from monitor.store.pending.queue import PendingQueue

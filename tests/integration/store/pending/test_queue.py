@@ -14,7 +14,8 @@ from sqlalchemy import create_engine
 
 from monitor.app.pending.judging import case_of
 from monitor.core.message import Position
-from monitor.core.model import Refusal, RefusalKind, Verdict, Work
+from monitor.core.model import Refusal, RefusalKind, Verdict
+from monitor.core.pending import Work
 from monitor.store.interaction.follow_ups import enqueue
 from monitor.store.pending.queue import PendingQueue
 from tests.factories.answers import (

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from monitor.app.pending.assessing import AssessingWorker
 from monitor.app.pending.queue import Queue
-from monitor.core.model import Metrics, Reason, StandIn, Support, Verdict, Work
+from monitor.core.model import Metrics, Reason, StandIn, Support, Verdict
+from monitor.core.pending import Work
 from monitor.store.interaction.rollup import MOST_VALUES, LabelCap
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.finish import finish_revised

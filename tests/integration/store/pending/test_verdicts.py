@@ -11,7 +11,8 @@ import pytest
 
 from monitor.core.assessment_json import assessment_json, encode
 from monitor.core.evidence import Borrowed, StandaloneQuestion
-from monitor.core.model import Metrics, Probabilities, Refusal, RefusalKind, Verdict, Work
+from monitor.core.model import Metrics, Probabilities, Refusal, RefusalKind, Verdict
+from monitor.core.pending import Work
 from monitor.store.interaction.writer import Writer
 from monitor.store.pending.verdicts import VerdictQueue
 from tests.factories.answers import FROM_THE_SIDECAR, NOON, SOME_EVIDENCE, a_batch, an_assessment, clock

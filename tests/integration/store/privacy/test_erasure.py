@@ -9,7 +9,8 @@ import pytest
 from monitor.assess.explain_json import findings_json
 from monitor.cli.explain.panel import explanation
 from monitor.core.message import Offset
-from monitor.core.model import Mark, Verdict, Work
+from monitor.core.model import Mark, Verdict
+from monitor.core.pending import Work
 from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.interaction.rows import interaction_of
 from monitor.store.interaction.writer import Writer

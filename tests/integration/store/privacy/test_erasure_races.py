@@ -9,7 +9,8 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from monitor.core.model import Origin, Support, SupportingDocument, Verdict, Work
+from monitor.core.model import Origin, Support, SupportingDocument, Verdict
+from monitor.core.pending import Work
 from monitor.privacy.retention import CutOff
 from monitor.store.alert.alerts import PostgresAlertStore
 from monitor.store.interaction.rescore import add_assessments

@@ -9,7 +9,8 @@ import pytest
 
 from monitor.assess.classify.profile import load_profile
 from monitor.assess.judge.metric import Outcome
-from monitor.core.model import Metrics, Probabilities, Verdict, Work
+from monitor.core.model import Metrics, Probabilities, Verdict
+from monitor.core.pending import Work
 from monitor.store.alert.new_answers import NewAnswerList
 from monitor.store.audit.verify import verify
 from monitor.store.audit_queue import Kind

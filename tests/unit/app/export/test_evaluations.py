@@ -13,7 +13,7 @@ from monitor.app.export.otlp import OtlpDestination, record
 from monitor.core.assessment_json import retrieval_json
 from monitor.core.diagnosis import Diagnosis
 from monitor.core.errors import WrongSettings
-from monitor.core.model import Work
+from monitor.core.pending import Work
 from monitor.core.settings.export import ExportSettings
 from monitor.store.pending.verdicts import StoredJudgement, VerdictToSend
 from tests.factories.answers import NOON
