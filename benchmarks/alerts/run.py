@@ -39,7 +39,7 @@ from monitor.alert.methods.sequential import Sequential
 from monitor.alert.methods.threshold import Threshold
 from monitor.alert.target import Target
 from monitor.alert.window import MINUTE
-from monitor.core.duration import format_duration
+from monitor.core.text.duration import format_duration
 from monitor.simulate.minute_counts import (
     BURSTING_TOPIC,
     USUAL_RATE,

@@ -11,7 +11,7 @@ from datetime import timedelta
 from math import inf
 
 from monitor.alert.notification import NotifiedAlert, Unit
-from monitor.core.duration import format_duration
+from monitor.core.text.duration import format_duration
 from monitor.core.text.plain import moment, money, percent, plain
 
 _RATES: Mapping[str, str] = {

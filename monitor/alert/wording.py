@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 from monitor.alert.figures import capital, counted, interval_of, limit_of, signal_words, value_of
 from monitor.alert.mute import Muting
 from monitor.alert.notification import Example, Notification, NotifiedAlert, Status
-from monitor.core.duration import format_duration
 from monitor.core.model import Reason
 from monitor.core.reason_words import REASON_WORDS
+from monitor.core.text.duration import format_duration
 from monitor.core.text.plain import moment, plain, shortened
 
 MAX_URL = 2_000

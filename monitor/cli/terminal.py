@@ -114,7 +114,7 @@ def duration(text: str, option: str, *, longest: timedelta | None = None) -> tim
     Raises:
         WrongSettings: `text` is not a length of time, or longer than `longest`.
     """
-    from monitor.core.duration import parse_duration
+    from monitor.core.text.duration import parse_duration
 
     try:
         return parse_duration(text) if longest is None else parse_duration(text, longest=longest)

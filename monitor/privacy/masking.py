@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from monitor.core.personal_data import PersonalData
+from monitor.core.text.personal_data import PersonalData
 from monitor.privacy.redaction.escapes import find_everywhere
 from monitor.privacy.redaction.redactor import DISPLAYED
 from monitor.privacy.redaction.spans import Finding, replaced

@@ -18,8 +18,8 @@ from monitor.alert.signal import SignalKind
 from monitor.alert.state import Alert, State, Transition, abandoned, fingerprint, transition
 from monitor.alert.target import LEARNT_OVER, LEAST_HOURS, LEAST_SAMPLES
 from monitor.alert.window import Count, Counts, Observation, Outcome, gone_by
-from monitor.core.duration import spelled
 from monitor.core.errors import Fatal, MonitorError, Retriable
+from monitor.core.text.duration import spelled
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from monitor.alert.methods.method import Memory, Method, WrongParameter, require
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Counts, Observation, Outcome, Span, interval, window_at
-from monitor.core.duration import format_duration
+from monitor.core.text.duration import format_duration
 
 Preset: TypeAlias = Literal["page", "ticket"]
 

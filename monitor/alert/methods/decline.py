@@ -17,7 +17,7 @@ from monitor.alert.probed import MAX_AGE, RUNS, ProbedRun
 from monitor.alert.signal import UNSURE, Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Counts, Observation, Outcome
-from monitor.core.duration import spelled
+from monitor.core.text.duration import spelled
 from monitor.core.text.plain import plain
 
 _NAMED = 3  # questions that fell most

@@ -12,7 +12,7 @@ from monitor.alert.methods.method import Memory, Method, WrongParameter
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Counts, Observation, Outcome
-from monitor.core.duration import spelled
+from monitor.core.text.duration import spelled
 
 _DAY = timedelta(days=1)
 

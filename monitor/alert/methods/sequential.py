@@ -16,8 +16,8 @@ from monitor.alert.methods.wealth import CAP, NOTHING, Floats, advance, log_stat
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import HOUR, MINUTE, Count, Counts, Observation, Outcome, Span, interval, window_at
-from monitor.core.duration import spelled
 from monitor.core.model import Json
+from monitor.core.text.duration import spelled
 
 SETTLED = timedelta(minutes=30)  # answers that arrive later than this are not counted
 LONGEST_GAP = timedelta(days=1)  # after a longer pause, only the last day is counted

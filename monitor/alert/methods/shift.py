@@ -27,8 +27,8 @@ from monitor.alert.methods.watch import Watch, added, begun
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import HOUR, MINUTE, Counts, Observation, Outcome
-from monitor.core.duration import spelled
 from monitor.core.figures.proportions import wilson
+from monitor.core.text.duration import spelled
 from monitor.core.text.plain import moment
 
 MOST_TOPICS = 32  # with a history of their own; the answers of further ones share one

@@ -12,7 +12,7 @@ from typing_extensions import override
 from monitor.alert.ports import Actions, Responses
 from monitor.alert.silence import Matcher, Silence
 from monitor.alert.state import Alert
-from monitor.core.duration import format_duration
+from monitor.core.text.duration import format_duration
 
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")  # special in a pattern; a hyphen is not
 OVER = "this episode is over: none of its alerts fires any more"

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from monitor.alert.rules.form import RuleForm, RulesForm
 from monitor.alert.rules.parameters import KeyPath
-from monitor.core.duration import format_duration
+from monitor.core.text.duration import format_duration
 
 Problem: TypeAlias = tuple[KeyPath, str]
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_t
 
 from monitor.alert.methods.method import WrongParameter
 from monitor.alert.target import Target, parse_target
-from monitor.core.duration import parse_duration
+from monitor.core.text.duration import parse_duration
 
 T = TypeVar("T")
 KeyPath: TypeAlias = tuple[int | str, ...]

@@ -13,7 +13,7 @@ from monitor.alert.methods.shift import Shift
 from monitor.alert.notification import Unit
 from monitor.alert.rule import Rule
 from monitor.alert.target import LOWEST, Target
-from monitor.core.duration import format_duration
+from monitor.core.text.duration import format_duration
 
 
 def fires_when(rule: Rule) -> str:

@@ -16,10 +16,10 @@ from threading import Event
 
 from monitor.app.background.timers import Timers
 from monitor.app.wiring.application import Application
-from monitor.core.duration import parse_duration
 from monitor.core.errors import WrongSettings
 from monitor.core.retry import Interrupted, Retry
 from monitor.core.settings.privacy import RetentionSettings
+from monitor.core.text.duration import parse_duration
 from monitor.privacy.retention import CutOff, Keeping, Policy
 from monitor.store.privacy.retention import OVERDUE, DueRows, Retention
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from monitor.alert.rule import Rule
 from monitor.alert.wording import muted_words
 from monitor.cli.terminal import literal
-from monitor.core.duration import format_duration
+from monitor.core.text.duration import format_duration
 
 
 def addressed(rule: Rule, now: datetime) -> Iterator[str]:

@@ -133,7 +133,7 @@ def alerts_silence(
     They are still evaluated. Matchers test an alert's labels, and `rule` and `severity` too.
     """
     from monitor.alert.notify.actions import new_silence
-    from monitor.core.duration import parse_duration
+    from monitor.core.text.duration import parse_duration
     from monitor.core.text.plain import moment
 
     parsed = _matchers(matchers)

@@ -22,7 +22,7 @@ from monitor.alert.wording import UNWATCHED, escalated_words, muted_words, name_
 from monitor.app.backtest import Rehearsed, Simulated
 from monitor.cli.alert.addressed import addressed
 from monitor.cli.terminal import literal, plural
-from monitor.core.duration import format_duration
+from monitor.core.text.duration import format_duration
 from monitor.core.text.plain import moment
 
 Row: TypeAlias = Mapping[str, Any]

@@ -9,9 +9,9 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
 from monitor.core.model import Verdict
-from monitor.core.personal_data import PersonalData
 from monitor.core.settings.sections import Section, split
 from monitor.core.text.pattern import compile_pattern
+from monitor.core.text.personal_data import PersonalData
 
 
 def _known(regions: tuple[str, ...]) -> tuple[str, ...]:

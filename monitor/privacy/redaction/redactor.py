@@ -11,8 +11,8 @@ from itertools import chain
 
 from monitor.core.message import DeadLetter
 from monitor.core.model import Document, Feedback, Interaction, Json, Mark, SupportingDocument
-from monitor.core.personal_data import PersonalData
 from monitor.core.text.cache import cached_by_text
+from monitor.core.text.personal_data import PersonalData
 from monitor.privacy.redaction import forms
 from monitor.privacy.redaction.escapes import find_decoded, find_everywhere
 from monitor.privacy.redaction.pattern import pattern

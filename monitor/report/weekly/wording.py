@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from operator import itemgetter
 
 from monitor.alert.figures import amount
-from monitor.core.duration import format_duration
+from monitor.core.text.duration import format_duration
 from monitor.core.text.plain import moment, percent, plural
 from monitor.report.weekly.elements import Columns, Item
 

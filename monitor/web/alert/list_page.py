@@ -17,8 +17,8 @@ from monitor.alert.rules.words import fires_when
 from monitor.alert.silence import Silence, parse_matcher
 from monitor.alert.wording import UNWATCHED
 from monitor.app.wiring.application import Application
-from monitor.core.duration import parse_duration
 from monitor.core.errors import WrongSettings
+from monitor.core.text.duration import parse_duration
 from monitor.store.alert.list import AlertBoard, ListedAlert
 from monitor.web.alert import view as alert_view
 from monitor.web.alert.configured_rules import LoadedRules

@@ -18,8 +18,8 @@ from monitor.alert.state import Alert
 from monitor.alert.wording import facts, labels_of
 from monitor.app.wiring.application import Application
 from monitor.assess.reference import rank_words
-from monitor.core.duration import parse_duration
 from monitor.core.errors import Retriable, WrongSettings
+from monitor.core.text.duration import parse_duration
 from monitor.store.alert.list import AlertBoard, ListedAlert
 from monitor.web.alert import view as alert_view
 from monitor.web.alert.configured_rules import LoadedRules

@@ -18,8 +18,8 @@ from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import Alert, State
 from monitor.alert.wording import escalated_words, http_url, name_of, reason_words
 from monitor.core.diagnosis import Diagnosis
-from monitor.core.duration import format_duration
 from monitor.core.model import Reason, Verdict
+from monitor.core.text.duration import format_duration
 from monitor.core.text.plain import moment
 from monitor.core.yaml.marked import InvalidYaml, parse_yaml
 from monitor.report.charts.drawing import COURSE_WIDTH, course_svg, for_every_width

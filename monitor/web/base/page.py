@@ -15,8 +15,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from monitor.alert.figures import amount
-from monitor.core.duration import format_duration
 from monitor.core.model import Verdict
+from monitor.core.text.duration import format_duration
 from monitor.core.text.plain import money
 from monitor.privacy.masking import redact
 from monitor.web.base.access import Identity, Permission

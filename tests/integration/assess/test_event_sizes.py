@@ -15,7 +15,7 @@ from monitor.assess.classify.profile import load_profile
 from monitor.assess.complete.extractive import ExtractiveCompleter
 from monitor.assess.embed.hashing import HashEmbedder
 from monitor.assess.pipeline import Pipeline
-from monitor.core.personal_data import PersonalData
+from monitor.core.text.personal_data import PersonalData
 from monitor.ingest.decode import Decoder, TopicDecoder
 from monitor.privacy.redaction.redactor import redactor
 from monitor.store.interaction.rows import assessment_row, interaction_row

@@ -27,9 +27,9 @@ from monitor.assess.score.features import passages_of
 from monitor.assess.score.overlap import overlap
 from monitor.core.assessment_json import encode, storable
 from monitor.core.model import Document, SupportingDocument, Verdict
-from monitor.core.personal_data import PersonalData
 from monitor.core.text.grams import gram_hashes
 from monitor.core.text.markup import blank_markup, blank_spans, prose
+from monitor.core.text.personal_data import PersonalData
 from monitor.core.text.sentences import sentence_spans
 from monitor.core.text.words import stems
 from monitor.ingest.parse import parse_object

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from monitor.core.model import Feedback, Mark
-from monitor.core.personal_data import PersonalData
+from monitor.core.text.personal_data import PersonalData
 from monitor.core.trace import Collected
 from monitor.ingest.decode import Decoder, TopicDecoder
 from monitor.privacy.redaction.redactor import redactor

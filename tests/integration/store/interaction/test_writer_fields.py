@@ -16,7 +16,7 @@ from monitor.core.model import (
     Support,
     Verdict,
 )
-from monitor.core.personal_data import PersonalData
+from monitor.core.text.personal_data import PersonalData
 from monitor.privacy.redaction.redactor import redactor
 from monitor.store.interaction.assessments import AssessmentQueries
 from tests.factories.answers import NOON, a_batch, a_dead_letter, a_message, an_assessment

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from monitor.core.errors import WrongSettings
-from monitor.core.personal_data import PersonalData
 from monitor.core.settings.load import load_settings
+from monitor.core.text.personal_data import PersonalData
 
 
 def test_nothing_is_redacted_and_everything_kept_by_default():

@@ -15,7 +15,7 @@ from stdnum import iban, luhn
 import monitor.simulate
 from monitor.assess.complete.locate import locate
 from monitor.core.model import Document, Mark, Match, SupportingDocument
-from monitor.core.personal_data import PersonalData
+from monitor.core.text.personal_data import PersonalData
 from monitor.ingest.decode import Decoder, TopicDecoder
 from monitor.privacy.redaction.redactor import redactor
 from tests.factories.answers import a_dead_letter, a_message, an_interaction

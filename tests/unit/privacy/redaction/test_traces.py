@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from monitor.core.personal_data import PersonalData
+from monitor.core.text.personal_data import PersonalData
 from monitor.privacy.redaction.redactor import redactor
 from monitor.privacy.redaction.traces import TraceRedactor
 from tests.rig.ingest.spans import log, span

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.core.duration import format_duration, parse_duration
+from monitor.core.text.duration import format_duration, parse_duration
 
 
 @pytest.mark.parametrize(
