@@ -103,7 +103,7 @@ def actor(by: str | None) -> str:
     Raises:
         WrongSettings: the name is empty, too long or not printable.
     """
-    from monitor.app.review import login_name, person
+    from monitor.app.review.labels import login_name, person
 
     return login_name() if by is None else person(by)
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from monitor.alert.ports import SignalReader
     from monitor.alert.signal import Signal
     from monitor.alert.window import Span
-    from monitor.app.labelled import LabelledPeriods
+    from monitor.app.review.labelled_periods import LabelledPeriods
     from monitor.store.alert.alerts import PostgresAlertStore
     from monitor.store.alert.explanations import Explanations
     from monitor.store.alert.history import AlertHistory
@@ -134,7 +134,7 @@ class Alerting:
     @cached_property
     def labelled(self) -> LabelledPeriods:
         """The true rates of labelled periods."""
-        from monitor.app.labelled import LabelledPeriods
+        from monitor.app.review.labelled_periods import LabelledPeriods
         from monitor.store.review.plans import Plans
 
         return LabelledPeriods(Plans(self._engine()), self._now)

@@ -19,7 +19,7 @@ from monitor.core.model import Verdict
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
-    from monitor.app.review import Wish
+    from monitor.app.review.labels import Wish
     from monitor.app.wiring.application import Application
     from monitor.review.draw import Offer
 
@@ -63,7 +63,7 @@ def review_next(
     Each says which it is. While calibration lacks labels of a class, informative ones are likely of that class; what is
     lacking is said at the end.
     """
-    from monitor.app.review import live_row, offers
+    from monitor.app.review.labels import live_row, offers
     from monitor.review.presentation import label_command, offer_json
     from monitor.store.review.shortage import shortage
 
@@ -142,7 +142,7 @@ def review_export(
     ] = None,
 ) -> None:
     """Write labelled interactions as JSON lines, for `monitor evaluate` and `monitor calibrate`."""
-    from monitor.app.review import export
+    from monitor.app.review.labels import export
     from monitor.core.files import output_file
 
     span = None if since is None else duration(since, "--since")
@@ -169,7 +169,7 @@ def review_agreement(
 
     Only answers drawn at random count.
     """
-    from monitor.app.review import agreement_report
+    from monitor.app.review.labels import agreement_report
     from monitor.cli.review.tables import pairs_table, weeks_table
     from monitor.review.presentation import agreement_json, remarks, week_json
 
@@ -205,7 +205,7 @@ def _show(application: Application, offer: Offer, row: _Row, who: str, *, reveal
 
 def _label_one_by_one(application: Application, rows: Iterable[tuple[Offer, _Row]], who: str, *, reveal: bool) -> None:
     """Asks for a label of each row until none is left or the person quits."""
-    from monitor.app.review import Wish, label
+    from monitor.app.review.labels import Wish, label
     from monitor.cli.review.tables import keys
 
     labels, labelled = dict(keys()), 0
@@ -239,7 +239,7 @@ def _pressed(known: set[str], read: Callable[[], str]) -> str:
 
 def _from_words(words: list[str], by: str, note: str | None) -> list[Wish]:
     """Reads `APP/ID… LABEL`; the label may be written with a dash."""
-    from monitor.app.review import named
+    from monitor.app.review.labels import named
 
     *names, last = words
     try:
@@ -252,7 +252,7 @@ def _from_words(words: list[str], by: str, note: str | None) -> list[Wish]:
 
 
 def _from_file(path: Path | None, by: str, note: str | None) -> list[Wish]:
-    from monitor.app.label_file import from_json_lines
+    from monitor.app.review.label_file import from_json_lines
 
     if path is None or path == Path("-"):
         return from_json_lines(sys.stdin, by=by, note=note)

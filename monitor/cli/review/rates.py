@@ -18,7 +18,7 @@ from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
-    from monitor.app.review import Wish
+    from monitor.app.review.labels import Wish
     from monitor.review.rates.period import Period
 
 LABELS, MOST_LABELS = 100, 5_000
@@ -79,7 +79,7 @@ def review_plan(
 
     Without a period: the last seven days, up to now.
     """
-    from monitor.app.rates import make_plan
+    from monitor.app.review.rates import make_plan
     from monitor.app.wiring.models import sampling
     from monitor.review.rates.period import Period
     from monitor.review.rates.plan import FEWEST, Draw, PlanRequest
@@ -123,7 +123,7 @@ def review_import(
     as_json: AsJson = False,
 ) -> None:
     """Store labels that were given elsewhere, from lines with `app`, `id`, `label` and `by`; all or none."""
-    from monitor.app.label_file import from_csv, from_json_lines
+    from monitor.app.review.label_file import from_csv, from_json_lines
 
     who = actor(by)
     with nullcontext(sys.stdin) if path == Path("-") else text_of(path) as lines:
@@ -134,7 +134,7 @@ def review_import(
 
 def keep_labels(wishes: Sequence[Wish], *, as_json: bool) -> None:
     """Stores labels, all or none, and prints how many were new."""
-    from monitor.app.review import label
+    from monitor.app.review.labels import label
 
     with opened() as application:
         done = label(application.reviews, wishes, now=application.now())

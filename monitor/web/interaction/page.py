@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from fastapi import APIRouter, Depends, Form, HTTPException, Path, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from monitor.app.review import MAX_NOTE_CHARS, Wish, label
+from monitor.app.review.labels import MAX_NOTE_CHARS, Wish, label
 from monitor.app.wiring.application import Application
 from monitor.assess.explain import judge_words, revised_by, start_probability
 from monitor.assess.judge.judgement_text import judgement_text

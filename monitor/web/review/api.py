@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from pydantic import Field
 
-from monitor.app.review import MAX_NOTE_CHARS
+from monitor.app.review.labels import MAX_NOTE_CHARS
 from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import storable
 from monitor.core.model import Verdict

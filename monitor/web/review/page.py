@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from monitor.app.review import MAX_NOTE_CHARS, Wish, agreement_report, label, live_row
+from monitor.app.review.labels import MAX_NOTE_CHARS, Wish, agreement_report, label, live_row
 from monitor.app.wiring.application import Application
 from monitor.core.model import Verdict
 from monitor.review.agreement import ENOUGH

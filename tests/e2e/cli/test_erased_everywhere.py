@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from monitor.app.label_file import _Line
+from monitor.app.review.label_file import _Line
 from monitor.ingest.dialects.native import _NativeEvent
 from tests.rig.installation import REFUSAL, RULES
 from tests.rig.waiting import until

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.app.review import Wish, label
+from monitor.app.review.labels import Wish, label
 from monitor.core.model import Verdict
 from monitor.review.rates.plan import PlanRequest
 from tests.factories.answers import NOON, a_batch, an_assessment, at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from monitor.app.review import label, named, offers
+from monitor.app.review.labels import label, named, offers
 from monitor.core.model import Verdict
 from tests.factories.answers import a_batch, an_assessment
 

@@ -6,7 +6,7 @@ import io
 import json
 from datetime import timedelta
 
-from monitor.app.review import agreement_report, export, label, named
+from monitor.app.review.labels import agreement_report, export, label, named
 from monitor.review.label import Drawn
 from monitor.store.review import labels as review_store
 from tests.factories.answers import NOON, an_assessment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.app.review import MAX_NOTE_CHARS, label, named
+from monitor.app.review.labels import MAX_NOTE_CHARS, label, named
 from monitor.core.errors import WrongSettings
 from monitor.review.label import Label
 from tests.factories.answers import NOON, a_batch, an_assessment, an_interaction, at

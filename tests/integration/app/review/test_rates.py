@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 from sqlalchemy import text
 
-from monitor.app.rates import make_plan
+from monitor.app.review.rates import make_plan
 from monitor.assess.judge.sampling import chance
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Probabilities

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from monitor.app.review import offers
+from monitor.app.review.labels import offers
 from monitor.core.model import Probabilities
 from monitor.review.label import Drawn
 from monitor.store.review.shortage import shortage

@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from monitor.app.reference import later_scores, listed
-from monitor.app.review import label, named
+from monitor.app.review.labels import label, named
 from monitor.audit.canonical import canonical
 from monitor.core.errors import WrongSettings
 from monitor.store.audit.checks.cross import acts_against_rows

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from monitor.app.label_file import from_csv, from_json_lines
-from monitor.app.review import MOST_NAMED
+from monitor.app.review.label_file import from_csv, from_json_lines
+from monitor.app.review.labels import MOST_NAMED
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.app.review import MAX_PERSON_CHARS, named, person
+from monitor.app.review.labels import MAX_PERSON_CHARS, named, person
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 

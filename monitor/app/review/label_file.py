@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel, Field, ValidationError
 
-from monitor.app.review import MAX_NOTE_CHARS, MAX_PERSON_CHARS, Wish, refuse
+from monitor.app.review.labels import MAX_NOTE_CHARS, MAX_PERSON_CHARS, Wish, refuse
 from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
