@@ -26,7 +26,7 @@ from monitor.cli.probe.golden import golden_app
 from monitor.cli.reference import reference_app
 from monitor.cli.replay import replay
 from monitor.cli.report import report_app
-from monitor.cli.rescore import rescore
+from monitor.cli.rescore.command import rescore
 from monitor.cli.review.calibrate import calibrate, profiles
 from monitor.cli.review.commands import review_app
 from monitor.cli.review.evaluate import evaluate

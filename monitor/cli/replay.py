@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from monitor.cli.opening import opened
-from monitor.cli.rescore import rescore_command
+from monitor.cli.rescore.command import rescore_command
 from monitor.cli.terminal import AppOfEvents, AsJson, Dialect, Map, literal, plural, print_json, progress_bar, stopping
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from monitor.cli.opening import opened
-from monitor.cli.terminal import AsJson, actor, confirm, literal, plural, point_in_time, print_json, stopping
+from monitor.cli.rescore.tables import estimate_words, moves_json, print_moves
+from monitor.cli.terminal import AsJson, actor, confirm, plural, point_in_time, print_json, stopping
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
-from monitor.core.text.plain import percent, readable
+from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
-    from monitor.app.rescore import Estimate
     from monitor.app.wiring.application import Application
     from monitor.store.rescore.answers import RescoreSpan
     from monitor.store.rescore.comparison import Move
@@ -75,9 +74,9 @@ def rescore(
             result = _add(application, span, name, ask=not yes, dry_run=dry_run, stop=stop, quiet=as_json)
         moves = _moves(application, span)
         if as_json:
-            print_json({**_span_json(span, name), **result, **_moves_json(moves)})
+            print_json({**_span_json(span, name), **result, **moves_json(moves)})
         else:
-            _print_moves(moves, name)
+            print_moves(moves, name)
             if stop.is_set():
                 typer.echo("stopped before the end; the same command goes on from here", err=True)
             elif not use and any(move.answers > move.in_use for move in moves):
@@ -130,7 +129,7 @@ def _add(
 
     found = estimate(application, span)
     left = found.totals.left
-    typer.echo(_estimate_words(found, name), err=True)
+    typer.echo(estimate_words(found, name), err=True)
     added = 0
     if left and not dry_run:
         if ask and found.seconds >= ASKED_FROM:
@@ -147,16 +146,6 @@ def _add(
         "added": added,
         "estimated_seconds": round(found.seconds, 1),
     }
-
-
-def _estimate_words(found: Estimate, name: str) -> str:
-    totals = found.totals
-    words = f"{plural(totals.answers, 'answer')}: {totals.assessed} have a verdict under {readable(name)} already"
-    if totals.erased:
-        words += f", {totals.erased} were erased and keep theirs"
-    minutes = found.seconds / 60
-    about = "less than a minute" if minutes < 1 else f"about {plural(round(minutes), 'minute')}"
-    return f"{words}, {totals.left} to assess" + (f"; {about} on this machine" if totals.left else "")
 
 
 def _use(
@@ -210,68 +199,6 @@ def _moves(application: Application, span: RescoreSpan) -> list[Move]:
 def _span_json(span: RescoreSpan, name: str) -> dict[str, Any]:
     profile = {"name": name, "hash": span.profile_hash}
     return {"profile": profile, "app": span.app, "from": span.since, "to": span.until}
-
-
-def _moves_json(moves: Sequence[Move]) -> dict[str, Any]:
-    return {
-        "compared": sum(move.answers for move in moves),
-        "in_use": sum(move.in_use for move in moves),
-        "moved": sum(move.answers for move in moves if move.shown != move.other),
-        "moves": [
-            {
-                "app": move.app,
-                "from": move.shown,
-                "to": move.other,
-                "answers": move.answers,
-                "examples": [
-                    {"id": e.id, "occurred_at": e.occurred_at, "p_from": e.p_shown, "p_to": e.p_other}
-                    for e in move.examples
-                ],
-            }
-            for move in moves
-        ],
-    }
-
-
-def _print_moves(moves: Sequence[Move], name: str) -> None:
-    console = Console(highlight=False)
-    compared, in_use = sum(move.answers for move in moves), sum(move.in_use for move in moves)
-    if not compared:
-        console.print(f"no answer of this span has a verdict under {literal(name)} yet")
-        return
-    if in_use == compared:
-        console.print(
-            f"the verdict under {literal(name)} is the one shown for all {plural(compared, 'answer')} that have it"
-        )
-        return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("app", "shown", f"under {literal(name)}", "answers", "examples (P self-generated)"):
-        table.add_column(heading, justify="right" if heading == "answers" else "left", overflow="fold")
-    for move in moves:
-        if move.shown == move.other:
-            continue
-        examples = ", ".join(f"{literal(e.id)} ({e.p_shown:.2f} → {e.p_other:.2f})" for e in move.examples)
-        table.add_row(literal(move.app), _verdict(move.shown), _verdict(move.other), f"{move.answers:,}", examples)
-    moved = sum(move.answers for move in moves if move.shown != move.other)
-    if moved:
-        console.print(table)
-    console.print(f"{moved:,} of {plural(compared, 'verdict')} move")
-    for app, (before, after) in _flagged(moves).items():
-        console.print(f"{literal(app)}: self-generated {percent(before)} → {percent(after)}")
-
-
-def _flagged(moves: Sequence[Move]) -> Mapping[str, tuple[float, float]]:
-    """The share of self-generated verdicts of each app, as shown and under the profile."""
-    total, before, after = Counter[str](), Counter[str](), Counter[str]()
-    for move in moves:
-        total[move.app] += move.answers
-        before[move.app] += move.answers * (move.shown == "self_generated")
-        after[move.app] += move.answers * (move.other == "self_generated")
-    return {app: (before[app] / number, after[app] / number) for app, number in total.items()}
-
-
-def _verdict(verdict: str) -> str:
-    return verdict.replace("_", "-")
 
 
 @contextmanager
