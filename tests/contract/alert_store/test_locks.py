@@ -87,7 +87,7 @@ def test_a_statement_that_takes_too_long_is_a_busy_database(backend, request):
         return
     engine = request.getfixturevalue("engine")
     with pytest.raises(Retriable, match="statement timeout"), database.bounded(engine) as connection:
-        connection.execute(text("SELECT pg_sleep(60)"))
+        connection.execute(text("SELECT pg_sleep(60)"))  # the time limit ends it
     with engine.connect() as connection:
         assert connection.scalar(text("SHOW statement_timeout")) == "0"  # of that transaction only
 

@@ -46,6 +46,7 @@ def test_the_session_only_reads(url):
 
 
 def test_a_statement_ends_after_the_timeout(url):
+    # the timeout ends the sleep
     with pytest.raises(Retriable, match="statement timeout"):
         found(url, "SELECT '7', pg_sleep(600)::text FROM chunks WHERE CAST(id AS text) IN :ids", timeout=0.2)
 

@@ -22,6 +22,7 @@ from monitor.simulate.broker import KafkaCluster, kafka_jars
 from tests.rig.ingest import kafka_cluster as given
 from tests.rig.ingest.kafka_cluster import KEY_PASSWORD, PASSWORD, USER, unsigned_token
 from tests.rig.installation import ROOT
+from tests.rig.waiting import until
 
 OWNER = """
 import sys
@@ -230,8 +231,7 @@ def test_nothing_runs_when_its_owner_was_killed(folder):
         assert owner.stdout.readline() == b"ready\n"
         assert len(running_in(folder)) == 2
         owner.send_signal(signal.SIGKILL)
-    while running_in(folder):
-        time.sleep(0.05)
+    until("the node and its keeper are gone", lambda: not running_in(folder))
 
 
 @pytest.mark.usefixtures("kafka")

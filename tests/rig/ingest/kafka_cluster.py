@@ -280,7 +280,7 @@ def _asked(bootstrap: str, question: Callable[[KafkaAdminClient], Any]) -> Any:
             except KafkaError as error:
                 if not error.retriable:
                     raise
-            time.sleep(0.05)
+            time.sleep(0.05)  # what a broker does can only be asked again
 
 
 def unsigned_token(user: str = USER, *, seconds: float = 3_600) -> str:

@@ -136,7 +136,7 @@ def test_an_error_of_ours_or_of_an_extractor_is_not_the_chatbots(kept):
 def test_a_coroutine(kept):
     @observe_rag(reporter=kept)
     async def ask(question):
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # lets the others begin
         note(retrieved_documents=["Doc."])
         return "30 days."
 

@@ -170,6 +170,7 @@ def test_a_statement_that_takes_too_long_is_given_up(engine, writer, monkeypatch
 
     @event.listens_for(engine, "before_cursor_execute", retval=True)
     def slowed(_connection, _cursor, statement, parameters, _context, _many):
+        # the timeout ends the sleep
         return statement.replace(
             "GROUP BY", ", pg_sleep(1) GROUP BY"
         ) if "GROUP BY" in statement else statement, parameters
