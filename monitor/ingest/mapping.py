@@ -17,7 +17,7 @@ from monitor.ingest.dialects import native
 from monitor.ingest.dialects.dialect import Context, content_id
 from monitor.ingest.dialects.documents import documents
 from monitor.ingest.dialects.spans import json_value
-from monitor.ingest.json_path import at_path
+from monitor.ingest.dotted_path import at_path
 from monitor.ingest.parse import JsonObject
 from monitor.ingest.records import SURPLUS, TABLE
 

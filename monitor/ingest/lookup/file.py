@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from monitor.core.errors import Retriable
 from monitor.core.model import Json
-from monitor.ingest.json_path import at_path
+from monitor.ingest.dotted_path import at_path
 from monitor.ingest.lookup.lookup import DocumentLookup, FoundTexts
 
 _LOOKS_EVERY = 2.0  # seconds between looks at whether the file has changed

@@ -20,7 +20,7 @@ from typing_extensions import override
 from monitor.core.errors import Retriable, WrongSettings
 from monitor.core.model import Json
 from monitor.core.retry import retry_after
-from monitor.ingest.json_path import at_path
+from monitor.ingest.dotted_path import at_path
 from monitor.ingest.lookup.lookup import MAX_TEXTS_BYTES, DocumentLookup, FoundTexts
 
 log = logging.getLogger(__name__)

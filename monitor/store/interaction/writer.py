@@ -292,10 +292,8 @@ class Writer(Store):
         """Counts the unscored turns `after` in place of `before`."""
         count_unscored(connection, after, self._labels, instead_of=before)
 
-    def _keep_unassessed(
-        self, connection: psycopg.Connection, interactions: Sequence[Interaction]
-    ) -> list[Interaction]:
-        new = keep_new(connection, self._partitions, interactions, self._now())
+    def _keep_unassessed(self, connection: psycopg.Connection, turns: Sequence[Interaction]) -> list[Interaction]:
+        new = keep_new(connection, self._partitions, turns, self._now())
         entries = (Entry(Kind.INTERACTION, one.interaction.app, one.interaction.id, "", one.record) for one in new)
         self._entries.queue(connection, entries, self._now())
         return [one.interaction for one in new]

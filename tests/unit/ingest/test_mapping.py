@@ -11,7 +11,7 @@ from monitor.core.settings.load import Settings
 from monitor.ingest.decode import Decoder
 from monitor.ingest.dialects import DIALECTS
 from monitor.ingest.dialects.dialect import Dialect
-from monitor.ingest.json_path import at_path
+from monitor.ingest.dotted_path import at_path
 from monitor.ingest.mapping import EventMap, event_map
 from monitor.ingest.records import TABLE, Form, records
 from tests.factories.events import a_message, decode, raw
