@@ -12,6 +12,7 @@ from monitor.probe.figures import RunFigures
 from monitor.probe.result import ItemResult, ItemState, ProbeRun
 
 LEAST: Final = {"correctness": "least", "wscore": "least", "mscore": "least", "unsure": "most", "lscore": "most"}
+LEAST_JUDGED: Final = 0.95  # of the questions; without the others, the mean may be that of the easy ones
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LONGEST = 2_000  # characters of an answer or a feedback
 
@@ -36,6 +37,18 @@ class Threshold:
         return f"{self.name} {'>=' if LEAST[self.name] == 'least' else '<='} {self.limit:g}"
 
 
+def checks(found: RunFigures, thresholds: Sequence[Threshold]) -> list[tuple[str, str | None]]:
+    """What a release gate checks, each with why it does not pass, or None; nothing without thresholds.
+
+    The first is that enough questions have a grade: a chatbot that answers little can have a good mean.
+    """
+    if not thresholds:
+        return []
+    judged, asked = found.unsure.count, sum(found.states.values())
+    problem = f"only {judged} of {asked} questions have a grade" if judged < LEAST_JUDGED * asked else None
+    return [(f"judged >= {LEAST_JUDGED:.0%}", problem), *((str(one), one.problem(found)) for one in thresholds)]
+
+
 def parse_threshold(text: str) -> Threshold:
     """Reads `correctness=4.0`.
 
@@ -57,13 +70,13 @@ def junit_xml(
 ) -> bytes:
     """The file. An item that the chatbot did not answer, or the judge did not grade, is an error; so is a stopped run.
 
-    Only thresholds fail, since a single score varies by chance.
+    Only the checks of thresholds fail, since a single score varies by chance.
     """
-    problems = [(threshold, threshold.problem(found)) for threshold in thresholds]
+    checked = checks(found, thresholds)
     errors = [result for result in results if result.state in {ItemState.FAILED, ItemState.UNGRADED}]
     counts = {
-        "tests": str(len(results) + len(thresholds) + (run.error is not None)),
-        "failures": str(sum(problem is not None for _, problem in problems)),
+        "tests": str(len(results) + len(checked) + (run.error is not None)),
+        "failures": str(sum(problem is not None for _, problem in checked)),
         "errors": str(len(errors) + (run.error is not None)),
         "time": f"{sum(result.seconds for result in results):.3f}",
     }
@@ -79,10 +92,10 @@ def junit_xml(
         SubElement(case, "system-out").text = _xml(_said(result))
     if run.error is not None:
         SubElement(_case(suite, run, "whole run", seconds=0.0), "error", {"message": _xml(run.error)})
-    for threshold, problem in problems:
-        case = _case(suite, run, str(threshold), seconds=0.0)
+    for name, problem in checked:
+        case = _case(suite, run, name, seconds=0.0)
         if problem is not None:
-            SubElement(case, "failure", {"type": threshold.name, "message": problem})
+            SubElement(case, "failure", {"type": name.split()[0], "message": problem})
     return bytes(tostring(root, encoding="utf-8", xml_declaration=True))
 
 

@@ -91,7 +91,10 @@ class ItemResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeRun:
-    """One run of a probe. `number` counts up from 1; `chatbot` is the version of the chatbot, '' if unknown."""
+    """One run of a probe. `number` counts up from 1; `chatbot` is the version of the chatbot, '' if unknown.
+
+    A `candidate` is a version that is not deployed: its runs can be compared, and count in no alert, chart or report.
+    """
 
     number: int
     probe: str
@@ -111,6 +114,7 @@ class ProbeRun:
     began_at: datetime
     ended_at: datetime | None = None
     error: str | None = None
+    candidate: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

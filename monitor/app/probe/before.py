@@ -11,8 +11,10 @@ _LOOKED_AT = 20  # earlier runs of which one is expected to be done
 
 
 def run_before(runs: ProbeRuns, run: ProbeRun) -> ProbeRun | None:
-    """The newest earlier run of the same probe that is done, among the last 20."""
-    earlier = runs.runs(probe=run.probe, before=run.number, most=_LOOKED_AT)
+    """The newest earlier run of the same probe that is done, among the last 20 of what is deployed."""
+    earlier = runs.runs(
+        probe=run.probe, app=run.app, environment=run.environment, candidate=False, before=run.number, most=_LOOKED_AT
+    )
     return next((one for one in earlier if one.state is RunState.DONE), None)
 
 

@@ -6,6 +6,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable
 from threading import Event
+from typing import NamedTuple
 
 from monitor.app.wiring.application import Application
 from monitor.assess.llm.exchange import prompts_hash
@@ -13,8 +14,15 @@ from monitor.core.errors import MonitorError, OutOfReach, WrongSettings
 from monitor.probe.file import Probe
 from monitor.probe.golden import GoldenSet
 from monitor.probe.result import ItemResult, ProbeRun, RunState
-from monitor.probe.run import run_items
+from monitor.probe.run import Ran, run_items
 from monitor.store.pending.finish import save_prompts
+
+
+class Ended(NamedTuple):
+    """A run as it ended, and what ended it early, if that was an error."""
+
+    run: ProbeRun
+    error: MonitorError | None
 
 
 def run_probe(
@@ -25,13 +33,15 @@ def run_probe(
     turns: int | None = None,
     version: str | None = None,
     most: int | None = None,
+    candidate: bool = False,
     report: Callable[[ItemResult], None] = lambda _: None,
-) -> ProbeRun:
-    """Asks the newest version of the probe's golden set, or its first `most` items, and returns the run as it ended.
+) -> Ended:
+    """Asks the newest version of the probe's golden set, or its first `most` items.
 
-    `turns` and `version` (of the chatbot) come before those of the probe. `report` gets each result once it is stored.
-    Once `stop` is set, the run ends as stopped. An error of the chatbot, the judge or the budget that ends it is in the
-    run, not raised.
+    `turns` and `version` (of the chatbot) come before those of the probe. `candidate` says that this version is not
+    deployed; a run of less than the whole golden set counts as one. `report` gets each result once it is stored.
+    Once `stop` is set, the run ends as stopped. An error of the chatbot, the judge or the budget that ends it is
+    returned, not raised.
 
     Raises:
         WrongSettings: there is no such golden set, the probe is running already, or a setting is missing.
@@ -55,6 +65,7 @@ def run_probe(
             turns=turns or probe.turns,
             version=probe.version if version is None else version,
             most=most,
+            candidate=candidate or (most is not None and most < len(golden.items)),
             report=report,
         )
 
@@ -68,8 +79,9 @@ def _run(
     turns: int,
     version: str,
     most: int | None,
+    candidate: bool,
     report: Callable[[ItemResult], None],
-) -> ProbeRun:
+) -> Ended:
     runs, mark = application.probing.runs, secrets.token_hex(16)
     items = golden.items[:most]
     with application.probing.asking(probe, turns=turns, mark=mark) as asking:
@@ -93,6 +105,7 @@ def _run(
                 turns=turns,
                 state=RunState.RUNNING,
                 began_at=application.now(),
+                candidate=candidate,
             ),
             mark=mark,
         )
@@ -104,27 +117,26 @@ def _run(
                 told[result.version] += 1
             report(result)
 
-        error: BaseException | None = None
-        asked = 0
+        ran, defect = Ran(asked=0), None
         try:
             ran = run_items(items, asking.converse, concurrency=probe.concurrency, stop=stop, done=done)
-            asked, error = ran.asked, ran.error
-        except BaseException as defect:
-            error = defect
+        except BaseException as raised:
+            defect = raised
             raise
         finally:
-            whole = error is None and asked == len(items)
+            error = defect or ran.error
+            whole = error is None and ran.asked == len(items)
             runs.end(
                 run.number,
                 RunState.DONE if whole else RunState.STOPPED,
                 now=application.now(),
-                error=None if whole else _why(error, asked, len(items)),
+                error=None if whole else _why(error, ran.asked, len(items)),
                 chatbot=None if version or not told else told.most_common(1)[0][0],
             )
     ended = runs.run(run.number)
     if ended is None:
         raise OutOfReach(f"run {run.number} was removed while it ran")
-    return ended
+    return Ended(ended, ran.error)
 
 
 def _why(error: BaseException | None, asked: int, items: int) -> str:

@@ -96,7 +96,7 @@ class DueProbes:
 
     def _one(self, probe: Probe) -> None:
         try:
-            run = run_probe(self._application, probe, stop=self._stop)
+            run = run_probe(self._application, probe, stop=self._stop).run
         except WrongSettings as error:
             log.warning("the probe %s did not run: %s", readable(probe.name), error)
             return

@@ -89,7 +89,11 @@ class StoredConversations(Conversations):
 
     def _close(self) -> None:
         self._pool.close()
-        if self._store is not None and (self._running is None or self._running.done()):
+        if self._running is not None:  # a look-up that is under way opens its connection, or uses it, to its end
+            self._running.add_done_callback(lambda _: self._end_store())
+
+    def _end_store(self) -> None:
+        if self._store is not None:
             self._store.close()
 
 

@@ -88,7 +88,7 @@ def play_probe(settings: Settings, *, console: Console, llm: str | None = None) 
 
 
 def _probed(application: Application, function: str, *, before: ProbeRun | None) -> ProbeRun:
-    run = run_probe(application, _probe(function), stop=Event())
+    run = run_probe(application, _probe(function), stop=Event()).run
     results, runs = application.probing.runs.results(run.number), application.probing.runs
     of_demo = in_the_demo(application.settings.state_dir, _program())
     print_run(run, results, runs=runs, before=before, shared=None, program=of_demo)

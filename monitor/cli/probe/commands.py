@@ -11,7 +11,7 @@ import typer
 from monitor.cli.opening import opened
 from monitor.cli.probe.agreement import agreement
 from monitor.cli.terminal import AsJson, actor, print_json, stopping
-from monitor.core.errors import WrongSettings
+from monitor.core.errors import OutOfReach, WrongSettings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
@@ -37,7 +37,14 @@ def run(
         typer.Option(metavar="FILE", help="Ask the questions of this file, kept as the golden set of its name."),
     ] = None,
     turns: Annotated[int | None, typer.Option(min=1, max=20, help="The most turns of a conversation.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
+    candidate: Annotated[
+        bool,
+        typer.Option("--candidate", help="This version is not deployed: count the run in no alert, chart or report."),
+    ] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Ask only the first N questions, and count the run as a candidate's."),
+    ] = None,
     fail_under: Annotated[
         list[str] | None,
         typer.Option(metavar="FIGURE=LIMIT", help="Exit with 1 under this mean, such as correctness=4.0; repeatable."),
@@ -47,7 +54,7 @@ def run(
 ) -> None:
     """Ask every question of a golden set, and grade the answers.
 
-    Exits with 1 if a threshold is not reached, or the run was stopped.
+    Exits with 1 if a threshold is not reached or the run was stopped, and with 3 if what it needs is out of reach.
     """
     from monitor.app.probe.before import run_before, shared_items
     from monitor.app.probe.run import run_probe
@@ -61,7 +68,16 @@ def run(
             probe = replace(probe, golden=_imported(application, golden))
         known = application.probing.golden.newest(probe.golden)
         with progress(min(limit or 10**9, len(known.items)) if known else 0, quiet=as_json) as report:
-            done = run_probe(application, probe, stop=stop, turns=turns, version=version, most=limit, report=report)
+            done, error = run_probe(
+                application,
+                probe,
+                stop=stop,
+                turns=turns,
+                version=version,
+                most=limit,
+                candidate=candidate,
+                report=report,
+            )
         results = application.probing.runs.results(done.number)
         before = run_before(application.probing.runs, done)
         problems = _problems(done, results, thresholds)
@@ -74,6 +90,8 @@ def run(
             print_run(done, results, runs=application.probing.runs, before=before, shared=shared)
             for problem in problems:
                 typer.echo(f"failed: {problem}")
+    if error := error or _out_of_reach(results):
+        raise error
     if problems or done.state is not RunState.DONE:
         raise typer.Exit(1)
 
@@ -178,10 +196,19 @@ def _thresholds(given: list[str]) -> list[Threshold]:
 
 def _problems(run: ProbeRun, results: list[ItemResult], thresholds: list[Threshold]) -> list[str]:
     from monitor.probe.figures import figures
+    from monitor.probe.junit import checks
 
     found = figures([one.scored for one in results])
-    problems = [problem for threshold in thresholds if (problem := threshold.problem(found)) is not None]
+    problems = [problem for _, problem in checks(found, thresholds) if problem is not None]
     return [*problems, *([run.error] if run.error else [])]
+
+
+def _out_of_reach(results: list[ItemResult]) -> OutOfReach | None:
+    """The error of a run in which no question reached the chatbot."""
+    failures = [one.turns[0].failure or "" for one in results if one.turns]
+    if not failures or not all(failure.startswith("out_of_reach: ") for failure in failures):
+        return None
+    return OutOfReach(f"no question reached the chatbot: {failures[0].partition(': ')[2]}")
 
 
 def _write_junit(path: Path, run: ProbeRun, results: list[ItemResult], thresholds: list[Threshold]) -> None:

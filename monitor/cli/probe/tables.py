@@ -125,7 +125,7 @@ def print_runs(scored: Sequence[ScoredRun]) -> None:
             literal(run.probe),
             literal(run.chatbot) or "-",
             f"{run.began_at:%Y-%m-%d %H:%M}",
-            run.state,
+            _state(run),
             _value(found.correctness),
             _value(found.wscore) if run.turns > 1 else "-",
             _value(found.unsure, share=True),
@@ -169,7 +169,11 @@ def _signed(value: float, *, share: bool) -> str:
 
 def _about(run: ProbeRun) -> str:
     about = f"{plural(run.items, 'question')} of {shlex.quote(readable(run.golden))}, version {run.golden_version}"
-    return f"{run.state}, {about}, {readable(run.target)}{_version(run)}, judged by {readable(run.judge)}"
+    return f"{_state(run)}, {about}, {readable(run.target)}{_version(run)}, judged by {readable(run.judge)}"
+
+
+def _state(run: ProbeRun) -> str:
+    return f"{run.state} (candidate)" if run.candidate else run.state
 
 
 def _version(run: ProbeRun) -> str:

@@ -26,10 +26,10 @@ NEWEST = text("""
         SELECT run.number, row_number() OVER
             (PARTITION BY named.probe, run.app, run.environment ORDER BY run.number DESC) AS place
         FROM named CROSS JOIN LATERAL (
-            SELECT r.number, r.app, r.environment, r.state, r.began_at FROM probe_run r
+            SELECT r.number, r.app, r.environment, r.state, r.began_at, r.candidate FROM probe_run r
             WHERE r.probe = named.probe ORDER BY r.probe DESC, r.number DESC LIMIT :looked_at
         ) run
-        WHERE named.probe IS NOT NULL AND run.state = 'done' AND run.began_at >= :since
+        WHERE named.probe IS NOT NULL AND run.state = 'done' AND NOT run.candidate AND run.began_at >= :since
     ), wanted AS (
         SELECT number FROM newest WHERE place <= :most UNION SELECT unnest(CAST(:also AS bigint[]))
     )

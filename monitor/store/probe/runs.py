@@ -35,7 +35,8 @@ _NEWEST = text("""
     )
     SELECT newest.number FROM named CROSS JOIN LATERAL (
         SELECT r.number FROM probe_run r
-        WHERE r.probe = named.probe AND r.state = 'done' AND r.began_at >= :since ORDER BY r.number DESC LIMIT :most
+        WHERE r.probe = named.probe AND r.state = 'done' AND NOT r.candidate AND r.began_at >= :since
+        ORDER BY r.number DESC LIMIT :most
     ) newest
 """)
 
@@ -100,13 +101,22 @@ class ProbeRuns:
         *,
         probe: str | None = None,
         app: str | None = None,
+        environment: str | None = None,
         chatbot: str | None = None,
+        candidate: bool | None = None,
         before: int | None = None,
         most: int = 20,
     ) -> list[ProbeRun]:
         """Up to `most` runs, the newest first; `before` is the number of the last one of the page before."""
         query = select(*_RUN).order_by(_r.number.desc()).limit(min(most, MOST_LISTED))
-        for column, value in ((_r.probe, probe), (_r.app, app), (_r.chatbot, chatbot)):
+        wanted = {
+            _r.probe: probe,
+            _r.app: app,
+            _r.environment: environment,
+            _r.chatbot: chatbot,
+            _r.candidate: candidate,
+        }
+        for column, value in wanted.items():
             if value is not None:
                 query = query.where(column == value)
         if before is not None:
@@ -115,8 +125,8 @@ class ProbeRuns:
             return [_run(row) for row in connection.execute(query)]
 
     def last_begin(self, probe: str) -> datetime | None:
-        """When the newest run of a probe began, in whatever state it is."""
-        newest = select(_r.began_at).where(_r.probe == probe).order_by(_r.number.desc()).limit(1)
+        """When the newest run of a probe began, in whatever state it is; runs of candidates are not asked about."""
+        newest = select(_r.began_at).where(_r.probe == probe, ~_r.candidate).order_by(_r.number.desc()).limit(1)
         with bounded(self._engine) as connection:
             found: datetime | None = connection.scalar(newest)
         return found

@@ -14,7 +14,7 @@ from monitor.store.probe.runs import ProbeRuns
 
 _NEWEST = text("""
     SELECT DISTINCT ON (probe, began_at >= :start) began_at >= :start AS this, probe, number FROM probe_run
-    WHERE app = :app AND state = 'done' AND began_at >= :before AND began_at < :end
+    WHERE app = :app AND state = 'done' AND NOT candidate AND began_at >= :before AND began_at < :end
     ORDER BY probe, began_at >= :start, number DESC
 """)
 

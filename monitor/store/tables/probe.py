@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, DateTime, Double, Identity, Index, Integer, Table, Text, text
+from sqlalchemy import BigInteger, Boolean, Column, DateTime, Double, Identity, Index, Integer, Table, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from monitor.store.tables.interactions import metadata
@@ -57,6 +57,7 @@ probe_run = Table(
     Column("began_at", _time, nullable=False),
     Column("ended_at", _time),
     Column("error", Text),
+    Column("candidate", Boolean, nullable=False, server_default=text("false")),
     Index("probe_run_by_probe", "probe", "number"),
     Index("probe_run_by_app", "app", "began_at"),
 )

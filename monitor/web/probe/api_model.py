@@ -59,6 +59,7 @@ class Run(ApiResponse):
     began_at: datetime
     ended_at: datetime | None
     error: str | None
+    candidate: bool = Field(description="whether this version was not deployed; the run counts in no alert or report")
 
 
 class Summary(ApiResponse):

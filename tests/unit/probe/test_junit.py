@@ -10,7 +10,7 @@ import pytest
 
 from monitor.probe.figures import figures
 from monitor.probe.golden import GoldenItem
-from monitor.probe.junit import junit_xml, parse_threshold
+from monitor.probe.junit import checks, junit_xml, parse_threshold
 from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, Scored, Turn
 
 RUN = ProbeRun(
@@ -50,13 +50,20 @@ def test_it_is_read_back_with_failures_and_errors_whatever_the_texts_hold() -> N
     assert root.tag == "testsuites"
     assert suite is not None
     assert {name: suite.get(name) for name in ("tests", "failures", "errors")} == {
-        "tests": "4",
-        "failures": "1",
+        "tests": "5",
+        "failures": "2",
         "errors": "1",
     }
-    assert [case.get("name") for case in suite.findall("testcase")][2:] == ["correctness >= 4", "unsure <= 0.5"]
+    assert [case.get("name") for case in suite.findall("testcase")][2:] == [
+        "judged >= 95%",
+        "correctness >= 4",
+        "unsure <= 0.5",
+    ]
     assert [error.get("message") for error in suite.iter("error")] == ["timeout\ufffd"]
-    assert [failure.get("message") for failure in suite.iter("failure")] == ["correctness is 3.00, and its limit is 4"]
+    assert [failure.get("message") for failure in suite.iter("failure")] == [
+        "only 1 of 2 questions have a grade",
+        "correctness is 3.00, and its limit is 4",
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "correctness", "correctness=x", "correctness=nan", "spread=1", "wscore=-1"])
@@ -79,3 +86,17 @@ def test_a_mean_just_below_its_limit_is_not_shown_as_the_limit() -> None:
     ]
     assert parse_threshold("correctness=4").problem(figures(scores)) == "correctness is 3.998000, and its limit is 4"
     assert parse_threshold("correctness=3.998").problem(figures(scores)) is None
+
+
+@pytest.mark.parametrize(
+    ("unanswered", "problem"), [(0, None), (5, None), (6, "only 94 of 100"), (99, "only 1 of 100")]
+)
+def test_a_gate_wants_grades_of_nearly_all_questions(unanswered: int, problem: str | None) -> None:
+    states = [ItemState.FAILED] * unanswered + [ItemState.GRADED] * (100 - unanswered)
+    scores = [
+        Scored(item=str(n), state=state, correctness=5.0, wscore=None, lscore=None, mscore=None)
+        for n, state in enumerate(states)
+    ]
+    found = checks(figures(scores), [parse_threshold("correctness=4")])
+    assert [why and why.removesuffix(" questions have a grade") for _, why in found] == [problem, None]
+    assert checks(figures(scores), []) == []

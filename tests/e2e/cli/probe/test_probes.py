@@ -91,7 +91,7 @@ def test_a_release_gate(probed, bot, tmp_path):
     assert "-2.00 over 12 questions (99% interval -2.00 to -2.00): worse" in bad.stdout
     assert steps(probed, bad.stdout) == ["monitor probe compare 1 2", "monitor probe show 2"]
     suite = ET.parse(tmp_path / "out.xml").getroot()
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("13", "1", "0")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("14", "1", "0")
 
     for names in (("v1", "v2"), ("1", "2")):
         compared = probed.json("probe", "compare", *names)
@@ -128,7 +128,27 @@ def test_a_chatbot_that_does_not_answer_is_no_reason_to_pass(probed, bot):
     ended = probed.run("probe", "run", "support", "--fail-under", "correctness=1", "--junit", "out.xml")
     assert ended.returncode == 1
     assert "the chatbot did not answer 12 questions" in ended.stdout
+    assert "failed: only 0 of 12 questions have a grade" in ended.stdout
     assert "no item has this score" in ended.stdout
+
+
+def test_a_chatbot_that_nobody_reaches_is_three(probed, bot, tmp_path):
+    (tmp_path / "probes.yaml").write_text(PROBES.format(url="http://127.0.0.1:1/"))
+    ended = probed.run("probe", "run", "support", "--limit", 2)
+    assert ended.returncode == 3
+    assert "monitor: no question reached the chatbot: http " in ended.stderr
+    assert bot.asked == []
+
+
+def test_a_candidate_is_compared_and_counts_nowhere(probed, bot):
+    bot.script += answers(REFERENCE, "v1") + answers("A refund takes 30 days.", "v2") + answers(REFERENCE, "v3")
+    assert probed.run("probe", "run", "support").returncode == 0
+    tried = probed.run("probe", "run", "support", "--candidate")
+    assert "done (candidate)" in tried.stdout
+    assert "monitor probe compare 1 2" in tried.stdout
+    after = probed.run("probe", "run", "support")
+    assert "monitor probe compare 1 3" in after.stdout
+    assert [one["candidate"] for one in probed.json("probe", "list")] == [False, True, False]
 
 
 def test_a_refused_key_ends_the_run_at_once(probed, bot):

@@ -124,6 +124,19 @@ def test_no_event_waits_for_a_database_that_hangs(made, caplog):
     assert names(conversations.before([said(4, conversation_id="e")], [0])[0]) == ["q-1"]
 
 
+def test_a_look_up_that_outlasts_the_process_closes_what_it_opened():
+    answer, closed = Event(), Event()
+    stored = Stored(lambda _: answer.wait() and {})
+    stored.close = closed.set
+    with ExitStack() as closing:
+        hasty = StoredConversations(RecentTurns(), lambda: stored, patience=0.01, closing=closing)
+        hasty._store = stored
+        hasty.before([said(2)], [0])
+    assert not closed.is_set()
+    answer.set()
+    closed.wait()
+
+
 def test_turns_that_cannot_be_scored_are_remembered_as_they_are_decoded():
     failed = said(1, unscored=Unscored.CALL_FAILED)
     decoded = Decoded([failed, said(2, unscored=Unscored.NO_RETRIEVAL, question="  "), said(3)], [], [])
