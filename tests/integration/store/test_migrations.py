@@ -19,6 +19,7 @@ import monitor.store.tables.audit
 import monitor.store.tables.collect
 import monitor.store.tables.ledger
 import monitor.store.tables.privacy
+import monitor.store.tables.probe
 import monitor.store.tables.reference
 import monitor.store.tables.review
 import monitor.store.tables.rules
