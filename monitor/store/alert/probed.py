@@ -47,7 +47,7 @@ _SCORES = text("""
 _TEXTS = text("""
     SELECT i.name, i.version, i.id, sha256(convert_to(i.question, 'UTF8')) || sha256(convert_to(i.reference, 'UTF8'))
     FROM golden_item i JOIN unnest(CAST(:names AS text[]), CAST(:versions AS integer[])) AS asked (name, version)
-    ON i.name = asked.name AND i.version = asked.version
+    ON i.name = asked.name AND i.version = asked.version WHERE NOT i.erased
 """)
 
 
