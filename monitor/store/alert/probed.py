@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Engine, Row, text
 
-from monitor.alert.probed import MAX_AGE, RUNS, Probed, ProbedRun
+from monitor.alert.probed import LOOKED_BACK, MAX_AGE, RUNS, Probed, ProbedRun
 from monitor.store.database import bounded
 
 LOOKED_AT = 200  # newest runs of the same name, in whatever state and environment
@@ -52,7 +52,7 @@ _TEXTS = text("""
 
 
 def probed_runs(engine: Engine, name: str, *, also: Collection[int], now: datetime) -> list[Probed]:
-    """The probes with a run that began in the last `MAX_AGE`; `name` is `correctness`, `wscore` or `unsure`.
+    """The probes whose newest run ended in the last `MAX_AGE`; `name` is `correctness`, `wscore` or `unsure`.
 
     Earlier runs have only the values of questions that the newest one asks alike, with the same reference.
 
@@ -61,7 +61,7 @@ def probed_runs(engine: Engine, name: str, *, also: Collection[int], now: dateti
     """
     values: dict[int, dict[str, float]] = {}
     judged: dict[int, int] = {}
-    asked = {"since": now - MAX_AGE, "most": RUNS, "looked_at": LOOKED_AT, "also": [*also]}
+    asked = {"since": now - LOOKED_BACK, "most": RUNS, "looked_at": LOOKED_AT, "also": [*also]}
     with bounded(engine) as connection:
         runs = connection.execute(NEWEST, asked).all()
         for row in connection.execute(_SCORES, {"runs": [run.number for run in runs]}):
