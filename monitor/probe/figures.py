@@ -60,18 +60,20 @@ def figures(scores: Sequence[Scored]) -> RunFigures:
     states = Counter(one.state for one in scores)
     graded = [one for one in scores if one.state is ItemState.GRADED]
     means = {name: mean([value for one in graded if (value := getattr(one, name)) is not None]) for name in SCORES}
-    return RunFigures(**means, unsure=_share(states[ItemState.UNSURE], len(graded)), states=states)
+    return RunFigures(**means, unsure=share_of(states[ItemState.UNSURE], len(graded)), states=states)
 
 
 def mean(values: Sequence[float]) -> Mean:
-    """The mean with Student's interval: x̄ ± t · s / √n with n − 1 degrees of freedom."""
+    """The mean of these values with its interval."""
     count = len(values)
-    if not count:
-        return Mean(mean=None, lower=None, upper=None, count=0)
-    middle = fmean(values)
-    if count < _FEWEST:
+    return mean_of(count, fmean(values) if count else None, stdev(values) if count >= _FEWEST else None)
+
+
+def mean_of(count: int, middle: float | None, deviation: float | None) -> Mean:
+    """A mean with Student's interval: x̄ ± t · s / √n with n − 1 degrees of freedom; s is of the sample."""
+    if middle is None or deviation is None:
         return Mean(mean=middle, lower=None, upper=None, count=count)
-    margin = student_quantile(count - 1) * stdev(values) / sqrt(count)
+    margin = student_quantile(count - 1) * deviation / sqrt(count)
     return Mean(mean=middle, lower=middle - margin, upper=middle + margin, count=count)
 
 
@@ -84,7 +86,8 @@ def student_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
     return high
 
 
-def _share(unsure: int, graded: int) -> Mean:
+def share_of(unsure: int, graded: int) -> Mean:
+    """The share of the judged items that are not sure, with Wilson's interval."""
     total = unsure + graded
     if not total:
         return Mean(mean=None, lower=None, upper=None, count=0)

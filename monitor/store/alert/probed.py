@@ -1,4 +1,4 @@
-"""Reads the newest runs of probes for alert rules, a bounded number of rows whatever has run before."""
+"""Reads the newest runs of probes for alert rules, with the scores of their items."""
 
 from __future__ import annotations
 
@@ -6,39 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from sqlalchemy import Connection, Engine, Row, text
+from sqlalchemy import Connection, Engine, text
 
 from monitor.alert.probed import LOOKED_BACK, MAX_AGE, RUNS, Probed, ProbedRun
+from monitor.probe.result import ProbeRun
 from monitor.store.database import bounded
+from monitor.store.probe.newest import newest_runs
 
-LOOKED_AT = 200  # newest runs of the same name, in whatever state and environment
-# `also` are runs that a rule still measures with. The order by probe makes the planner take the index on probe and
-# number, and the LIMIT of 1 that of the number, where it would otherwise read all runs.
-NEWEST = text("""
-    WITH RECURSIVE named AS (
-        (SELECT probe FROM probe_run ORDER BY probe LIMIT 1)
-        UNION ALL
-        SELECT (SELECT r.probe FROM probe_run r WHERE r.probe > named.probe ORDER BY r.probe LIMIT 1)
-        FROM named WHERE named.probe IS NOT NULL
-    ), newest AS (
-        SELECT run.number, row_number() OVER
-            (PARTITION BY named.probe, run.app, run.environment ORDER BY run.number DESC) AS place
-        FROM named CROSS JOIN LATERAL (
-            SELECT r.number, r.app, r.environment, r.state, r.began_at, r.candidate FROM probe_run r
-            WHERE r.probe = named.probe ORDER BY r.probe DESC, r.number DESC LIMIT :looked_at
-        ) run
-        WHERE named.probe IS NOT NULL AND run.state = 'done' AND NOT run.candidate AND run.began_at >= :since
-    ), wanted AS (
-        SELECT number FROM newest WHERE place <= :most UNION SELECT unnest(CAST(:also AS bigint[]))
-    )
-    SELECT r.number, r.probe, r.app, r.environment, r.chatbot, r.turns, r.ended_at, r.items,
-        r.golden, r.golden_version, r.golden_hash
-    FROM wanted CROSS JOIN LATERAL (SELECT * FROM probe_run WHERE number = wanted.number LIMIT 1) r
-    WHERE r.state = 'done'
-    ORDER BY r.probe, r.app, r.environment, r.number DESC
-""")
 _SCORES = text("""
     SELECT run, item, state, correctness, wscore FROM probe_result
     WHERE run = ANY(:runs) AND state IN ('graded', 'unsure')
@@ -61,9 +37,8 @@ def probed_runs(engine: Engine, name: str, *, also: Collection[int], now: dateti
     """
     values: dict[int, dict[str, float]] = {}
     judged: dict[int, int] = {}
-    asked = {"since": now - LOOKED_BACK, "most": RUNS, "looked_at": LOOKED_AT, "also": [*also]}
     with bounded(engine) as connection:
-        runs = connection.execute(NEWEST, asked).all()
+        runs = newest_runs(connection, most=RUNS, since=now - LOOKED_BACK, also=also)
         for row in connection.execute(_SCORES, {"runs": [run.number for run in runs]}):
             judged[row.run] = judged.get(row.run, 0) + 1
             unsure = row.state == "unsure"
@@ -77,7 +52,7 @@ def probed_runs(engine: Engine, name: str, *, also: Collection[int], now: dateti
         own = tuple(
             ProbedRun(
                 number=run.number,
-                ended_at=run.ended_at,
+                ended_at=run.ended_at or run.began_at,
                 chatbot=run.chatbot,
                 turns=run.turns,
                 items=run.items,
@@ -95,7 +70,7 @@ def probed_runs(engine: Engine, name: str, *, also: Collection[int], now: dateti
 _Texts: TypeAlias = Mapping[tuple[str, int], Mapping[str, bytes]]  # of the items of each version of a golden set, by id
 
 
-def _texts(connection: Connection, probes: Sequence[Sequence[Row[Any]]]) -> _Texts:
+def _texts(connection: Connection, probes: Sequence[Sequence[ProbeRun]]) -> _Texts:
     several = [group for group in probes if len({run.golden_hash for run in group}) > 1]
     sets = sorted({(run.golden, run.golden_version) for group in several for run in group})
     found: dict[tuple[str, int], dict[str, bytes]] = {}
@@ -106,7 +81,7 @@ def _texts(connection: Connection, probes: Sequence[Sequence[Row[Any]]]) -> _Tex
     return found
 
 
-def _alike(values: Mapping[str, float], run: Row[Any], newest: Row[Any], texts: _Texts) -> Mapping[str, float]:
+def _alike(values: Mapping[str, float], run: ProbeRun, newest: ProbeRun, texts: _Texts) -> Mapping[str, float]:
     if run.golden_hash == newest.golden_hash:
         return values
     then, now = (texts.get((one.golden, one.golden_version), {}) for one in (run, newest))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import fields
+from typing import Any, Final
 
 from monitor.assess.judge.correctness.grade import Grade
 from monitor.assess.llm.exchange import Spend
 from monitor.core.assessment_json import storable
 from monitor.probe.golden import GoldenItem
-from monitor.probe.result import ItemResult, ItemState, Turn
+from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, Turn
 
 GONE = "[removed]"  # stands for the texts of an item that is not stored any more
+RUN_NAMES: Final = tuple(field.name for field in fields(ProbeRun))  # columns of a run
 
 
 def result_row(number: int, place: int, result: ItemResult) -> dict[str, Any]:
@@ -52,6 +54,11 @@ def turn_rows(number: int, place: int, result: ItemResult) -> list[dict[str, Any
         }
         for n, turn in enumerate(result.turns)
     ]
+
+
+def probe_run_of(row: Mapping[Any, Any]) -> ProbeRun:
+    """The run in a row with the columns `RUN_NAMES`."""
+    return ProbeRun(**{name: row[name] for name in RUN_NAMES} | {"state": RunState(row["state"])})
 
 
 def item_result(row: Mapping[Any, Any], turns: Sequence[Mapping[Any, Any]]) -> ItemResult:

@@ -9,16 +9,18 @@ from datetime import datetime
 from typing import Any, Final
 from zlib import crc32
 
-from sqlalchemy import Connection, Engine, Row, Select, Update, and_, insert, select, text, update
+from sqlalchemy import Connection, Engine, Row, Select, Update, and_, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from monitor.audit.commitment import new_secret
 from monitor.core.assessment_json import storable
+from monitor.probe.figures import RunFigures
 from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, Scored, ScoredRun
 from monitor.store.audit_queue import queue_act
 from monitor.store.database import advisory_lock, bounded, retriable
+from monitor.store.probe.newest import newest_runs, run_figures
 from monitor.store.probe.proof import run_act, turns_committed
-from monitor.store.probe.rows import item_result, result_row, turn_rows
+from monitor.store.probe.rows import item_result, probe_run_of, result_row, turn_rows
 from monitor.store.tables.probe import golden_item, probe_result, probe_run, probe_turn
 
 MOST_LISTED: Final = 1_000
@@ -26,20 +28,6 @@ PROBE_LOCK: Final = 7_305_206
 _r, _p, _t, _g = probe_run.c, probe_result.c, probe_turn.c, golden_item.c
 _RUN = [_r[field.name] for field in fields(ProbeRun)]
 _SCORES = (_p.run, _p.item, _p.state, _p.correctness, _p.wscore, _p.lscore, _p.mscore)
-# The newest runs of each probe and app by the index on probe and number, so that old runs cost nothing.
-_NEWEST = text("""
-    WITH RECURSIVE named AS (
-        (SELECT probe FROM probe_run ORDER BY probe LIMIT 1)
-        UNION ALL
-        SELECT (SELECT r.probe FROM probe_run r WHERE r.probe > named.probe ORDER BY r.probe LIMIT 1)
-        FROM named WHERE named.probe IS NOT NULL
-    )
-    SELECT newest.number FROM named CROSS JOIN LATERAL (
-        SELECT r.number FROM probe_run r
-        WHERE r.probe = named.probe AND r.state = 'done' AND NOT r.candidate AND r.began_at >= :since
-        ORDER BY r.number DESC LIMIT :most
-    ) newest
-""")
 
 
 class ProbeRuns:
@@ -138,11 +126,17 @@ class ProbeRuns:
         """The runs of these numbers that exist, with the scores of their items, the newest first."""
         return self._scored(select(*_RUN).where(_r.number.in_(numbers)))
 
-    def newest_scored(self, *, per_probe: int, since: datetime) -> list[ScoredRun]:
-        """The newest runs of each probe that are done and began at or after `since`, the newest first."""
+    def newest(self, *, per_probe: int, since: datetime) -> list[tuple[ProbeRun, RunFigures]]:
+        """The newest runs that are done of each probe, app and environment, with their figures; see `newest_runs`."""
         with bounded(self._engine) as connection:
-            numbers = connection.scalars(_NEWEST, {"since": since, "most": per_probe}).all()
-        return self.scored(numbers) if numbers else []
+            runs = newest_runs(connection, most=per_probe, since=since)
+            known = run_figures(connection, [run.number for run in runs])
+        return [(run, known[run.number]) for run in runs]
+
+    def figures(self, numbers: Collection[int]) -> dict[int, RunFigures]:
+        """The figures of runs by number, from the items that are through."""
+        with bounded(self._engine) as connection:
+            return run_figures(connection, numbers)
 
     def _scored(self, query: Select[Any]) -> list[ScoredRun]:
         with bounded(self._engine) as connection:
@@ -197,5 +191,4 @@ def _end(connection: Connection, ending: Update) -> int:
 
 
 def _run(row: Row[Any]) -> ProbeRun:
-    values = dict(row._mapping)  # noqa: SLF001  the public name of SQLAlchemy for a row as a mapping
-    return ProbeRun(**{**values, "state": RunState(values["state"])})
+    return probe_run_of(row._mapping)  # noqa: SLF001  the public name of SQLAlchemy for a row as a mapping

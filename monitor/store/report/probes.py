@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine
 
 from monitor.probe.compare import alike, compare
 from monitor.probe.figures import figures
@@ -10,23 +10,18 @@ from monitor.probe.result import ScoredRun
 from monitor.report.weekly.probes.week import FELL, ProbeWeek
 from monitor.report.weekly.week import Week
 from monitor.store.probe.golden import GoldenSets
+from monitor.store.probe.newest import newest_runs
 from monitor.store.probe.runs import ProbeRuns
-
-_NEWEST = text("""
-    SELECT DISTINCT ON (probe, began_at >= :start) began_at >= :start AS this, probe, number FROM probe_run
-    WHERE app = :app AND state = 'done' AND NOT candidate AND began_at >= :before AND began_at < :end
-    ORDER BY probe, began_at >= :start, number DESC
-""")
 
 
 def probed(connection: Connection, engine: Engine, app: str, week: Week) -> tuple[ProbeWeek, ...]:
-    """The newest run that is done of each probe of the app in the week, with that of the week before, by name."""
-    values = {"app": app, "start": week.start, "before": week.before.start, "end": week.end}
-    rows = connection.execute(_NEWEST, values).all()
-    known = {one.run.number: one for one in ProbeRuns(engine).scored([row.number for row in rows])} if rows else {}
-    this = {row.probe: known[row.number] for row in rows if row.this}
-    before = {row.probe: known[row.number] for row in rows if not row.this}
-    return tuple(_week(GoldenSets(engine), one, before.get(probe)) for probe, one in this.items())
+    """The newest run that is done of each probe and environment of the app in the week, with the week's before."""
+    this = newest_runs(connection, most=1, since=week.start, until=week.end, app=app)
+    before = newest_runs(connection, most=1, since=week.before.start, until=week.start, app=app) if this else []
+    scored = {one.run.number: one for one in ProbeRuns(engine).scored([run.number for run in (*this, *before)])}
+    earlier = {(run.probe, run.environment): scored[run.number] for run in before}
+    golden = GoldenSets(engine)
+    return tuple(_week(golden, scored[run.number], earlier.get((run.probe, run.environment))) for run in this)
 
 
 def _week(golden: GoldenSets, this: ScoredRun, before: ScoredRun | None) -> ProbeWeek:

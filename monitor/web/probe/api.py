@@ -42,10 +42,10 @@ _PAGE = 20
     summary="List the probes with their newest figures",
 )
 def probes(request: Request, _: Viewer) -> ProbeList:
-    """Returns the newest run of each probe that is done, the newest first."""
+    """Returns the newest run that is done of each probe, app and environment, in this order."""
     application: Application = request.app.state.application
-    newest = application.probing.runs.newest_scored(per_probe=1, since=_EVER)
-    return ProbeList(items=[Summary(run=run_model(one.run), figures=Figures.of(figures(one.scores))) for one in newest])
+    newest = application.probing.runs.newest(per_probe=1, since=_EVER)
+    return ProbeList(items=[Summary(run=run_model(run), figures=Figures.of(its)) for run, its in newest])
 
 
 @router.get(
@@ -67,9 +67,9 @@ def runs(
     """Returns runs in whatever state, the newest first, with the figures of the items that are through."""
     store = request.app.state.application.probing.runs
     listed = store.runs(probe=probe, app=app, before=before, most=limit + 1)
-    scored = store.scored([one.number for one in listed[:limit]])
+    known = store.figures([one.number for one in listed[:limit]])
     return RunList(
-        items=[Summary(run=run_model(one.run), figures=Figures.of(figures(one.scores))) for one in scored],
+        items=[Summary(run=run_model(one), figures=Figures.of(known[one.number])) for one in listed[:limit]],
         next=listed[limit - 1].number if len(listed) > limit else None,
     )
 

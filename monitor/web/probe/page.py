@@ -55,7 +55,8 @@ def probes(
     newest = f"/probes?{urlencode(filters, errors='replace')}" if filters else "/probes"
     last = listed[PAGE - 1] if len(listed) > PAGE else None
     first = before is None
-    views = probe_views(runs.newest_scored(per_probe=SHOWN_RUNS, since=application.now() - _COURSE)) if first else []
+    views = probe_views(runs.newest(per_probe=SHOWN_RUNS, since=application.now() - _COURSE)) if first else []
+    known = runs.figures([run.number for run in listed[:PAGE]])
     return page(
         request,
         "probe/probes.html",
@@ -64,7 +65,7 @@ def probes(
         app=app,
         views=[its for its in views if probe in {"", its.run.probe} and app in {"", its.run.app}],
         named_figures=named_figures,
-        runs=[(one.run, figures(one.scores)) for one in runs.scored([run.number for run in listed[:PAGE]])],
+        runs=[(run, known[run.number]) for run in listed[:PAGE]],
         RunState=RunState,
         newest=None if first else newest,
         older=None if last is None else f"/probes?{urlencode({**filters, 'before': last.number}, errors='replace')}",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from typing import Final
 
 from markupsafe import Markup
 
 from monitor.privacy.masking import redact
-from monitor.probe.figures import Mean, RunFigures, figures
-from monitor.probe.result import ItemResult, ItemState, ProbeRun, ScoredRun
+from monitor.probe.figures import Mean, RunFigures
+from monitor.probe.result import ItemResult, ItemState, ProbeRun
 from monitor.report.charts.drawing import for_every_width
 from monitor.report.charts.probes import WIDTH, ScorePoint, scores_chart
 from monitor.web.base.escape import escape_invisible
@@ -51,15 +52,13 @@ class ProbeView:
     drawing: Markup | None
 
 
-def probe_views(newest: Sequence[ScoredRun]) -> list[ProbeView]:
-    """The probes of runs that are in order, the newest first, each with the course of its runs."""
-    by_probe: dict[str, list[ScoredRun]] = {}
-    for one in newest:
-        by_probe.setdefault(one.run.probe, []).append(one)
+def probe_views(newest: Iterable[tuple[ProbeRun, RunFigures]]) -> list[ProbeView]:
+    """The probes of runs that are in order of probe, app and environment, each with the course of its runs."""
     views = []
-    for _, runs in sorted(by_probe.items()):
-        found = [figures(one.scores) for one in runs]
-        views.append(ProbeView(run=runs[0].run, figures=found[0], drawing=_course(runs, found)))
+    for _, its in groupby(newest, key=lambda one: (one[0].probe, one[0].app, one[0].environment)):
+        runs = [*its]
+        run, found = runs[0]
+        views.append(ProbeView(run=run, figures=found, drawing=_course(runs)))
     return views
 
 
@@ -80,14 +79,14 @@ def worst_first(results: Sequence[ItemResult], state: ItemState | None) -> list[
     return sorted(chosen, key=lambda its: (_STATES[its[1].state], its[1].correctness or 0.0, its[0]))
 
 
-def _course(runs: Sequence[ScoredRun], found: Sequence[RunFigures]) -> Markup | None:
+def _course(runs: Sequence[tuple[ProbeRun, RunFigures]]) -> Markup | None:
     points = tuple(
-        _point(name, one.run.began_at, value)
-        for one, its in zip(reversed(runs), reversed(found), strict=True)
-        for name in (("correctness", "wscore") if one.run.turns > 1 else ("correctness",))
+        _point(name, run.began_at, value)
+        for run, its in reversed(runs)
+        for name in (("correctness", "wscore") if run.turns > 1 else ("correctness",))
         if (value := its.named(name)).mean is not None
     )
-    start, end = runs[-1].run.began_at, runs[0].run.began_at
+    start, end = runs[-1][0].began_at, runs[0][0].began_at
     if len(runs) < _FEWEST or not points or start == end:
         return None
     about = "Mean scores of the newest runs"

@@ -13,8 +13,9 @@ from monitor.alert.rules.file import parse_rules
 from monitor.alert.state import State
 from monitor.probe.result import RunState
 from monitor.store.alert.alerts import PostgresAlertStore
-from monitor.store.alert.probed import LOOKED_AT, NEWEST, probed_runs
+from monitor.store.alert.probed import probed_runs
 from monitor.store.probe.golden import GoldenSets
+from monitor.store.probe.newest import LOOKED_AT, NEWEST
 from monitor.store.probe.runs import ProbeRuns
 from tests.factories.probe.runs import AT, item, result, run
 
@@ -114,6 +115,7 @@ def test_the_work_does_not_grow_with_the_runs_that_are_stored(engine, write, sta
             connection.execute(copies, {"runs": runs, "state": state, "age": age})
             connection.execute(text("ANALYZE probe_run"))
             asked = {"since": AT - LOOKED_BACK, "most": RUNS, "looked_at": LOOKED_AT, "also": []}
+            asked |= {"until": None, "app": None}
             plan = connection.execute(text(f"EXPLAIN (ANALYZE, FORMAT JSON) {NEWEST}"), asked).scalar_one()
         return sum(_rows(plan[0]["Plan"]))
 

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import astuple
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import event, text
 
 from monitor.core.errors import WrongSettings
+from monitor.probe.figures import SCORES, figures
 from monitor.probe.result import ItemState, RunState
 from monitor.store.probe.golden import GoldenSets
 from monitor.store.probe.rows import GONE
@@ -110,15 +113,70 @@ def test_the_newest_runs_of_each_probe_that_are_done(runs):
         runs.save(one.number, 0, result(item(1), 4))
         if n not in {10, 11}:
             runs.end(one.number, RunState.STOPPED if n == 9 else RunState.DONE, now=AT + timedelta(hours=n))
-    found = runs.newest_scored(per_probe=2, since=AT)
-    assert [(one.run.probe, one.run.began_at.hour - AT.hour, len(one.scores)) for one in found] == [
+    found = runs.newest(per_probe=2, since=AT)
+    assert [(run.probe, run.began_at.hour - AT.hour, its.correctness.count) for run, its in found] == [
         ("a", 8, 1),
-        ("b", 7, 1),
         ("a", 6, 1),
+        ("b", 7, 1),
         ("b", 5, 1),
     ]
-    assert runs.newest_scored(per_probe=2, since=AT + timedelta(days=1)) == []
+    assert runs.newest(per_probe=2, since=AT + timedelta(days=1)) == []
     pages = runs.runs(probe="a", most=4)
     assert [one.number for one in pages + runs.runs(probe="a", before=pages[-1].number)] == sorted(
         (one.number for one in runs.runs(probe="a")), reverse=True
     )
+
+
+def test_apps_and_environments_with_a_probe_of_the_same_name_are_told_apart(runs):
+    places = [("bank", "production"), ("shop", "production"), ("shop", "staging")]
+    for n in range(9):
+        app, environment = places[n % 3]
+        one = runs.begin(run(app=app, environment=environment, began_at=AT + timedelta(hours=n)), mark=str(n))
+        runs.end(one.number, RunState.DONE, now=AT + timedelta(hours=n))
+    one = runs.begin(run(app="bank", candidate=True, began_at=AT), mark="a candidate")
+    runs.end(one.number, RunState.DONE, now=AT)
+    found = [run for run, _ in runs.newest(per_probe=2, since=AT)]
+    assert [(its.app, its.environment, its.began_at.hour - AT.hour) for its in found] == [
+        (*place, hour) for n, place in enumerate(places) for hour in (6 + n, 3 + n)
+    ]
+
+
+def test_figures_are_added_up_by_the_database_and_the_same_as_of_the_items(runs):
+    one, other = (runs.begin(run(turns=3), mark=str(n)) for n in range(2))
+    given = [result(item(n), *scores) for n, scores in enumerate([(5,), (2, 4), (0,), (), (3, 3, 4), (0, 5)])]
+    for place, its in enumerate(given):
+        runs.save(one.number, place, its)
+    found = runs.figures([one.number, other.number])
+    expected = figures([its.scored for its in given])
+    for name in (*SCORES, "unsure"):
+        assert astuple(found[one.number].named(name)) == pytest.approx(astuple(expected.named(name)))
+    assert found[one.number].states == expected.states
+    assert found[other.number] == figures([])
+
+
+def test_as_many_rows_are_read_for_a_run_of_many_items(engine, runs):
+    rows = []
+
+    @event.listens_for(engine, "after_cursor_execute")
+    def _(_connection, cursor, *_):
+        rows.append(cursor.rowcount)
+
+    def read():
+        rows.clear()
+        assert len(runs.newest(per_probe=30, since=AT)) == 1
+        return [*rows]
+
+    one = runs.begin(run(), mark="1")
+    runs.save(one.number, 0, result(item(0), 4))
+    runs.end(one.number, RunState.DONE, now=AT)
+    few = read()
+    with engine.begin() as connection:
+        connection.execute(
+            text("""
+                INSERT INTO probe_result (run, place, item, state, correctness, spread, seconds, calls, input_tokens,
+                    output_tokens)
+                SELECT run, n, 'i' || n, state, correctness, spread, seconds, calls, input_tokens, output_tokens
+                FROM probe_result, generate_series(1, 3000) n
+            """)
+        )
+    assert read() == few

@@ -2,20 +2,29 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from monitor.probe.result import ItemState, ScoredRun
+import pytest
+
+from monitor.probe.figures import figures
+from monitor.probe.result import ItemState
 from monitor.web.probe.view import probe_views, shown, worst_first
 from tests.factories.probe.runs import AT, item, result, run
 
 
 def a_run(*scores, hours=0, **changes):
     told = run(began_at=AT + timedelta(hours=hours), **changes)
-    return ScoredRun(run=told, scores=[result(item(n), score).scored for n, score in enumerate(scores)])
+    return told, figures([result(item(n), score).scored for n, score in enumerate(scores)])
 
 
 def test_probes_are_named_once_each_with_its_newest_run():
-    views = probe_views([a_run(2, probe="b", hours=3), a_run(5, probe="a", hours=2), a_run(4, probe="b")])
+    views = probe_views([a_run(5, probe="a", hours=2), a_run(2, probe="b", hours=3), a_run(4, probe="b")])
     assert [(view.run.probe, view.figures.correctness.mean) for view in views] == [("a", 5.0), ("b", 2.0)]
     assert [view.drawing is None for view in views] == [True, False]
+
+
+@pytest.mark.parametrize("other", [{"app": "bank"}, {"environment": "staging"}])
+def test_apps_and_environments_with_a_probe_of_the_same_name_are_told_apart(other):
+    views = probe_views([a_run(5), a_run(1, hours=1, **other)])
+    assert [(view.figures.correctness.mean, view.drawing) for view in views] == [(5.0, None), (1.0, None)]
 
 
 def test_a_course_needs_scores_and_two_times():
