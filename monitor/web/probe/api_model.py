@@ -184,7 +184,7 @@ def item_model(result: ItemResult) -> ProbeItem:
         question=redact(item.question),
         reference=redact(item.reference),
         tags={name: redact(value) for name, value in item.tags.items()},
-        source=item.source,
+        source=None if item.source is None else str(item.source),
         state=result.state,
         correctness=rounded(result.correctness),
         wscore=rounded(result.wscore),
