@@ -128,6 +128,7 @@ class ProbeTurn(ApiResponse):
 class ProbeItem(ApiResponse):
     """A golden item with the conversation about it."""
 
+    place: int = Field(description="in the golden set, from 1")
     id: str
     question: str
     reference: str
@@ -144,13 +145,15 @@ class ProbeItem(ApiResponse):
 
 
 class RunDetail(ApiResponse):
-    """A run with its items, and the earlier run that it is compared with."""
+    """A run with a page of its items, and the earlier run that it is compared with."""
 
     run: Run
     figures: Figures
     before: int | None
     comparison: Comparison | None
-    items: list[ProbeItem]
+    items: list[ProbeItem] = Field(description="those without an answer first, then not sure ones, then by score")
+    total: int = Field(description="items that the filters find")
+    next: int | None = Field(description="`start` of the next page")
 
 
 class GoldenSummary(ApiResponse):
@@ -176,10 +179,11 @@ def run_model(run: ProbeRun) -> Run:
     return Run(**{**asdict(run), **masked, "error": None if run.error is None else redact(run.error)})
 
 
-def item_model(result: ItemResult) -> ProbeItem:
-    """The result of an item, every text masked."""
+def item_model(place: int, result: ItemResult) -> ProbeItem:
+    """The result of an item, every text masked; `place` is from 0."""
     item = result.item
     return ProbeItem(
+        place=place + 1,
         id=item.id,
         question=redact(item.question),
         reference=redact(item.reference),
