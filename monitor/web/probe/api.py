@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -20,14 +19,14 @@ from monitor.web.base.guard import Forbidden, Needs
 from monitor.web.base.parameters import Id, LargeLimit, Text, parameter_error, parse_integer
 from monitor.web.base.problem import NOT_FOUND, problems
 from monitor.web.probe.api_model import (
-    Comparison,
     Figures,
     GoldenList,
-    GoldenSummary,
     ProbeList,
     RunDetail,
     RunList,
     Summary,
+    comparison_model,
+    golden_model,
     item_model,
     run_model,
 )
@@ -125,7 +124,7 @@ def run(
         run=run_model(found),
         figures=Figures.of(probing.runs.figures([number])[number]),
         before=None if before is None else before.number,
-        comparison=None if compared is None else Comparison.model_validate(compared.to_json()),
+        comparison=None if compared is None else comparison_model(compared),
         items=[item_model(place, one) for place, one in page.items],
         total=page.total,
         next=end if end < page.total else None,
@@ -142,7 +141,7 @@ def run(
 def golden(request: Request, _: Viewer) -> GoldenList:
     """Returns the newest version of each set, by name; `items` is the number of its questions."""
     application: Application = request.app.state.application
-    return GoldenList(items=[GoldenSummary(**asdict(one)) for one in application.probing.golden.every()])
+    return GoldenList(items=list(map(golden_model, application.probing.golden.every())))
 
 
 def _tag(typed: str, who: Identity) -> tuple[str, str]:

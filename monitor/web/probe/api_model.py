@@ -8,10 +8,11 @@ from datetime import datetime
 from pydantic import Field
 
 from monitor.privacy.masking import redact
-from monitor.probe.compare import Outcome
+from monitor.probe.compare import Compared, Outcome
 from monitor.probe.figures import RunFigures
 from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, Turn
-from monitor.web.base.api_model import ApiResponse, rounded
+from monitor.store.probe.golden import GoldenListing
+from monitor.web.base.api_model import ApiResponse, masked, masked_throughout, rounded
 
 
 class Figure(ApiResponse):
@@ -39,7 +40,7 @@ class Figures(ApiResponse):
 
 
 class Run(ApiResponse):
-    """A run of a probe."""
+    """A run of a probe; personal data in its names is masked."""
 
     number: int
     probe: str
@@ -126,7 +127,7 @@ class ProbeTurn(ApiResponse):
 
 
 class ProbeItem(ApiResponse):
-    """A golden item with the conversation about it."""
+    """A golden item with the conversation about it; personal data is masked, in the id and the tags, too."""
 
     place: int = Field(description="in the golden set, from 1")
     id: str
@@ -157,7 +158,7 @@ class RunDetail(ApiResponse):
 
 
 class GoldenSummary(ApiResponse):
-    """The newest version of a golden set."""
+    """The newest version of a golden set; personal data in its name is masked."""
 
     name: str
     version: int
@@ -174,9 +175,22 @@ class GoldenList(ApiResponse):
 
 
 def run_model(run: ProbeRun) -> Run:
-    """The run with what others say of it masked."""
-    masked = {name: redact(getattr(run, name)) for name in ("chatbot", "target")}
-    return Run(**{**asdict(run), **masked, "error": None if run.error is None else redact(run.error)})
+    """The run with every name and text masked, as on the pages."""
+    names = ("probe", "app", "environment", "chatbot", "golden", "target", "judge", "error")
+    return Run(**asdict(run) | {name: masked(getattr(run, name)) for name in names})
+
+
+def comparison_model(compared: Compared) -> Comparison:
+    """The comparison with the ids of items masked."""
+    found = Comparison.model_validate(compared.to_json())
+    return found.model_copy(
+        update={"moved": [one.model_copy(update={"item": redact(one.item)}) for one in found.moved]}
+    )
+
+
+def golden_model(listing: GoldenListing) -> GoldenSummary:
+    """The golden set with its name masked."""
+    return GoldenSummary(**asdict(listing) | {"name": redact(listing.name)})
 
 
 def item_model(place: int, result: ItemResult) -> ProbeItem:
@@ -184,11 +198,11 @@ def item_model(place: int, result: ItemResult) -> ProbeItem:
     item = result.item
     return ProbeItem(
         place=place + 1,
-        id=item.id,
+        id=redact(item.id),
         question=redact(item.question),
         reference=redact(item.reference),
-        tags={name: redact(value) for name, value in item.tags.items()},
-        source=item.source,
+        tags=masked_throughout(item.tags),
+        source=masked(item.source),
         state=result.state,
         correctness=rounded(result.correctness),
         wscore=rounded(result.wscore),
@@ -206,15 +220,11 @@ def _turn(turn: Turn) -> ProbeTurn:
         question=redact(turn.question),
         answer=redact(turn.answer),
         documents=[redact(document) for document in turn.documents],
-        composed=_masked(turn.composed),
+        composed=masked(turn.composed),
         scores=[] if grade is None else list(grade.scores),
         feedback="" if grade is None else redact(grade.feedback),
-        reason=None if grade is None else _masked(grade.reason),
-        failure=_masked(turn.failure),
+        reason=None if grade is None else masked(grade.reason),
+        failure=masked(turn.failure),
         latency_ms=rounded(turn.latency_ms),
         leaks=[redact(leak) for leak in turn.leaks],
     )
-
-
-def _masked(text: str | None) -> str | None:
-    return None if text is None else redact(text)

@@ -213,6 +213,24 @@ def test_what_chatbot_and_judge_say_is_masked_text(viewer, runs, probed):
     assert shown["turns"][0]["scores"] == [4]
 
 
+def test_names_ids_and_tags_are_masked_in_the_api_as_on_the_pages(viewer, engine, runs):
+    who = "jane.doe@example.org"
+    items = [item(n, id=f"{n} {who}", tags={who: who}, source=f"shop/{who}") for n in range(12)]
+    golden = GoldenSets(engine).save(f"of {who}", items, by="tests", now=NOON)
+    names = {name: f"{name} {who}" for name in ("probe", "app", "environment", "chatbot", "target", "judge")}
+    for score in (5, 2):
+        one = runs.begin(run(golden=golden.name, items=12, began_at=NOON, **names), mark=f"{score}")
+        for place, its in enumerate(items):
+            runs.save(one.number, place, result(its, score))
+        runs.end(one.number, RunState.DONE, now=NOON)
+    shown = got(viewer, f"probes/runs/{one.number}")
+    assert (len(shown["items"]), len(shown["comparison"]["moved"])) == (12, 12)
+    for path in ("probes", "probes/runs", f"probes/runs/{one.number}", "golden"):
+        assert "jane.doe" not in viewer.get(f"/api/v1/{path}").text
+    for path in ("/probes", f"/probes/{one.number}"):
+        assert "jane.doe" not in viewer.get(path).text
+
+
 @pytest.mark.parametrize("path", ["/probes/7", "/probes/runs"])
 def test_what_is_no_run_is_not_found(viewer, path):
     assert viewer.get(path).status_code in {404, 422}
