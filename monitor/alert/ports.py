@@ -61,7 +61,10 @@ class SignalReader(Protocol):
         """The true rate of the newest labelled period of each app that has one; `signal` names the verdict."""
 
     def probed(self, signal: Signal, *, also: Collection[int], now: datetime) -> list[Probed]:
-        """The newest runs of each probe that are done, and the runs of the numbers `also`; `signal` names the score."""
+        """The up to `RUNS` newest runs of each probe that are done, and those of the numbers `also`, the newest first.
+
+        `signal` names the score. A probe whose newest run ended `MAX_AGE` ago, or earlier, is left out.
+        """
 
 
 class AlertStore(SignalReader, Protocol):

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from monitor.core.text.duration import spelled
+
 LEAST_JUDGED: Final = 0.5  # share of a run's questions; of a chatbot that hardly answered, nothing else can be said
-MAX_AGE: Final = timedelta(days=35)  # of the newest run; an older one says nothing any more
+MAX_AGE: Final = timedelta(days=14)  # of the newest run; an older one says nothing any more
+LOOKED_BACK: Final = timedelta(days=35)  # to runs that the newest one is compared with: five of a weekly probe
 RUNS: Final = 6  # of each probe that are read
+NOTHING_OF_LATE: Final = f"no run of the last {spelled(MAX_AGE)} is done"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +39,10 @@ class ProbedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probed:
-    """The newest runs of a probe, the newest first, and those of earlier ones that were asked for."""
+    """The newest runs of a probe, the newest first, and those of earlier ones that were asked for.
+
+    The newest one ended in the last `MAX_AGE`.
+    """
 
     probe: str
     app: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -85,39 +86,50 @@ def retention(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove also what has been due for days.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Remove interactions older than MONITOR_RETENTION__… allows.
+    """Remove interactions, and the texts of probes, older than MONITOR_RETENTION__… allows.
 
     `monitor run` does this once a day. Where much has been due for days, a clock may be wrong: then nothing is removed
     without --yes, and the command exits with 1.
     """
-    from monitor.app.privacy.retention import PATIENCE, doubt, due, policy_of, remove, trusted_time
+    from monitor.app.privacy.retention import (
+        PATIENCE,
+        doubt,
+        due,
+        due_probe_texts,
+        policy_of,
+        remove,
+        remove_probe_texts,
+        trusted_time,
+    )
     from monitor.core.retry import Interrupted, Retry
+    from monitor.store.privacy.probe_texts import ProbeTexts
     from monitor.store.privacy.retention import Retention
 
     settings = load_settings()
     policy = policy_of(settings.retention)
     who = actor(by)
-    parts, refused = [], None
+    parts, probe_runs, refused = [], 0, None
     with stopping() as stop, opened(settings) as application:
-        store = Retention(application.engine)
+        store, texts = Retention(application.engine), ProbeTexts(application.engine)
         now = trusted_time(store, application.now())
         if policy.limited and (dry_run or not yes):
-            parts = due(store, policy, now)
+            parts, probe_runs = due(store, policy, now), due_probe_texts(texts, policy, now)
             refused = None if yes else doubt(store, parts, now)
         if policy.limited and not dry_run and refused is None:
             with store.holding() as ours:
                 if not ours:
                     raise WrongSettings("another process is removing interactions; try again later")
-                try:
-                    parts = remove(store, policy, by=who, now=now, again=Retry(stop=stop, patience=PATIENCE))
-                except Interrupted:
-                    parts = []
+                again = Retry(stop=stop, patience=PATIENCE)
+                parts, probe_runs = [], 0
+                with suppress(Interrupted):
+                    parts = remove(store, policy, by=who, now=now, again=again)
+                    probe_runs = remove_probe_texts(texts, policy, by=who, now=now, again=again)
     if as_json:
-        print_json(retention_json(parts, dry_run=dry_run, refused=refused))
+        print_json(retention_json(parts, probe_runs, dry_run=dry_run, refused=refused))
     elif not policy.limited:
         typer.echo("everything is kept forever: no MONITOR_RETENTION__KEEP… is set")
     else:
-        _print_retention(parts, done=not dry_run and refused is None)
+        _print_retention(parts, probe_runs, done=not dry_run and refused is None)
     if refused is not None:
         typer.echo(f"{'it would be refused' if dry_run else 'nothing was removed'}: {refused}", err=True)
     if stop.is_set():
@@ -126,14 +138,15 @@ def retention(
         raise typer.Exit(1)
 
 
-def _print_retention(parts: Sequence[DueRows], *, done: bool) -> None:
-    if not parts:
-        typer.echo("no interaction is older than the settings allow")
-        return
-    console = Console(highlight=False)
-    console.print(retention_table(parts))
-    number = sum(part.due for part in parts)
-    console.print(f"{plural(number, 'interaction')} {'removed' if done else 'would be removed'}")
+def _print_retention(parts: Sequence[DueRows], probe_runs: int, *, done: bool) -> None:
+    console, removed = Console(highlight=False), "removed" if done else "would be removed"
+    if parts:
+        console.print(retention_table(parts))
+        console.print(f"{plural(sum(part.due for part in parts), 'interaction')} {removed}")
+    else:
+        console.print("no interaction is older than the settings allow")
+    if probe_runs:
+        console.print(f"the texts of {plural(probe_runs, 'run')} of probes {removed}; their scores stay")
 
 
 def _wanted(
@@ -152,7 +165,8 @@ def _ask(found: ErasurePlan, *, dead_letters: bool) -> None:
     number = len(found.dead_letters) if dead_letters else 0
     letters = f" and delete {plural(number, 'dead letter')}" if number else ""
     interactions = plural(len(found.open), "interaction")
-    confirm(f"Erase the texts of {interactions} of {found.target.app}{letters} for good?")
+    golden = f", with {plural(found.golden_items, 'golden item')} made of them," if found.golden_items else ""
+    confirm(f"Erase the texts of {interactions} of {found.target.app}{golden}{letters} for good?")
 
 
 def _erased_json(found: ErasurePlan, done: int, deleted: int, *, dry_run: bool) -> dict[str, Any]:
@@ -162,6 +176,7 @@ def _erased_json(found: ErasurePlan, done: int, deleted: int, *, dry_run: bool) 
         "interactions": [{"id": it.id, "occurred_at": it.occurred_at} for it in found.open],
         "erased": done,
         "erased_before": len(found.interactions) - len(found.open),
+        "golden_items": found.golden_items,
         "dead_letters": list(found.dead_letters),
         "dead_letters_deleted": deleted,
     }
@@ -178,6 +193,9 @@ def _print_erased(found: ErasurePlan, done: int, deleted: int, *, dry_run: bool,
         erased = plural(len(found.open) if dry_run else done, "interaction")
         line = f"{erased} would be erased" if dry_run else f"{erased} erased"
         console.print(f"{line}; erased before: {before}" if before else line)
+        if found.golden_items:
+            items = plural(found.golden_items, "golden item")
+            console.print(f"with them {items} that {'was' if found.golden_items == 1 else 'were'} made of them")
     if dry_run:
         for it in found.open[:SHOWN]:
             console.print(literal(f"  {found.target.app}/{it.id}  {it.occurred_at:%Y-%m-%d %H:%M:%S %Z}"))
@@ -195,8 +213,10 @@ def _print_erased(found: ErasurePlan, done: int, deleted: int, *, dry_run: bool,
         console.print(literal(f"dead letters that name them: {names}; --dead-letters deletes these too"))
 
 
-def retention_json(parts: Sequence[DueRows], *, dry_run: bool, refused: str | None = None) -> dict[str, Any]:
-    """`{dry_run, interactions, parts: [{app, verdict, month, before, interactions, of, whole_month}]}`.
+def retention_json(
+    parts: Sequence[DueRows], probe_runs: int = 0, *, dry_run: bool, refused: str | None = None
+) -> dict[str, Any]:
+    """`{dry_run, interactions, probe_runs, parts: [{app, verdict, month, before, interactions, of, whole_month}]}`.
 
     With `refused`, why none of it is removed without --yes, where there is a reason.
     """
@@ -206,6 +226,7 @@ def retention_json(parts: Sequence[DueRows], *, dry_run: bool, refused: str | No
     return {
         "dry_run": dry_run,
         "interactions": sum(part.due for part in parts),
+        "probe_runs": probe_runs,
         "parts": [
             {
                 "app": part.app,

@@ -6,6 +6,21 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import Final
+
+from monitor.core.assessment_json import storable
+from monitor.core.errors import MonitorError
+from monitor.core.text.content_id import content_id
+
+MOST_ITEMS: Final = 10_000  # of a set
+LONGEST_TEXT: Final = 20_000  # characters of a question or a reference
+LONGEST_ID: Final = 200  # characters
+MOST_TAGS: Final = 20
+LONGEST_TAG: Final = 200  # characters of a name or a value
+
+
+class NotGolden(MonitorError):
+    """What is no golden item; the message goes on from the name of its place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +32,34 @@ class GoldenItem:
     reference: str
     tags: Mapping[str, str] = field(default_factory=dict)
     source: str | None = None
+
+
+def golden_item(
+    *, id_: str, question: str, reference: str, tags: Mapping[str, str], source: str | None = None
+) -> GoldenItem:
+    """The item of these texts, without white space around them; one without an id gets one from its question.
+
+    Of the tags, the first `MOST_TAGS` that are short enough are kept.
+
+    Raises:
+        NotGolden: a text is empty or too long.
+    """
+    asked, right, name = (storable(text).strip() for text in (question, reference, id_))
+    for field_, text in (("question", asked), ("reference", right)):
+        if not text:
+            raise NotGolden(f"its {field_} is empty")
+        if len(text) > LONGEST_TEXT:
+            raise NotGolden(f"its {field_} has more than {LONGEST_TEXT:,} characters")
+    if len(name) > LONGEST_ID:
+        raise NotGolden(f"its id has more than {LONGEST_ID} characters")
+    short = [(tag, text) for tag, text in tags.items() if max(len(tag), len(text)) <= LONGEST_TAG]
+    kept = {storable(tag): storable(text) for tag, text in short[:MOST_TAGS]}
+    return GoldenItem(id=name or content_id(asked), question=asked, reference=right, tags=kept, source=source)
+
+
+def question_key(question: str) -> str:
+    """What the same question has in common, whatever its case and white space: a set asks it once."""
+    return " ".join(question.casefold().split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from monitor.alert.evaluation.memory import Round, RuleMemory, SeriesMemory
 from monitor.alert.evaluation.reading import read
 from monitor.alert.methods.method import Memory
 from monitor.alert.ports import AlertStore, SignalReader
+from monitor.alert.probed import NOTHING_OF_LATE
 from monitor.alert.rule import Rule
 from monitor.alert.signal import SignalKind
 from monitor.alert.state import Alert, State, Transition, abandoned, fingerprint, transition
@@ -31,6 +32,7 @@ FORGET_AFTER = timedelta(days=1)
 # A rule that no replica evaluated for this long is gone: replicas get a new rules file at different times.
 ABANDON_AFTER = timedelta(minutes=5)
 HELD = f"not judged yet: the usual level is learnt from {LEAST_HOURS} hours with answers, and {LEAST_SAMPLES} answers"
+_PASSING = frozenset({"keep_last", "normal"})  # of `no_data`: those by which a probe without runs has no alert
 SEEN_AGAIN = timedelta(minutes=5)  # the precision of `seen_at`, so that not every round writes every row
 
 
@@ -121,10 +123,10 @@ def evaluate_rule(
         # a method that remembers has judged new answers alone: it is not asked again
         bound = None if kept is not None else rule.method.target.bound(before.baseline if before else None)
         observation = with_evidence(rule, signals, observation, alert, now, bound=bound)
-        change = transition(rule, alert, observation, now)
-        if change is not None and _is_gone(rule, counts, before, now):
-            change = abandoned(change.alert, now, note=f"ended because nothing has arrived for {spelled(FORGET_AFTER)}")
-            change = change and replace(change, previous=alert)
+        if alert is not None and (why := _gone(rule, counts, before, now)) is not None:
+            change = abandoned(alert, now, note=f"ended because {why}")
+        else:
+            change = transition(rule, alert, observation, now)
         if change is not None:
             transitions.append(change)
         after = _remembered(counts, before, kept, now)
@@ -133,7 +135,7 @@ def evaluate_rule(
     if (recovery := _recovery(rule, known, now)) is not None:
         transitions.append(recovery)
     # a baseline is kept as long as the period it is learnt from, or nothing would be known on a Monday
-    has_past = rule.method.target.is_learnt or rule.signal.kind is SignalKind.RANKS
+    has_past = rule.method.target.is_learnt or rule.signal.kind in (SignalKind.RANKS, SignalKind.PROBE)
     kept_for = LEARNT_OVER if has_past else FORGET_AFTER
     forgotten = [
         identity
@@ -174,14 +176,18 @@ def _observed(
     return rule.method.observe(counts, signal=rule.signal, bound=bound, memory=memory, now=now)
 
 
-def _is_gone(rule: Rule, counts: Counts, before: SeriesMemory | None, now: datetime) -> bool:
-    """Whether nothing was counted for so long that nothing will come, as for an app that was switched off."""
-    return (
-        not _holds(counts)
-        and rule.no_data == "keep_last"
-        and before is not None
-        and before.seen_at < now - FORGET_AFTER
-    )
+def _gone(rule: Rule, counts: Counts, before: SeriesMemory | None, now: datetime) -> str | None:
+    """Why nothing is expected to come any more, as for an app that was switched off; None if something may.
+
+    The newest run of a probe counts until it is too old, so nobody knows of what it told whether it has ended: that is
+    said where `normal` would end the alert as if the answers were right again.
+    """
+    if _holds(counts):
+        return None
+    if rule.signal.is_of_probe:
+        return f"{NOTHING_OF_LATE}: whether it is better is not known" if rule.no_data in _PASSING else None
+    silent = rule.no_data == "keep_last" and before is not None and before.seen_at < now - FORGET_AFTER
+    return f"nothing has arrived for {spelled(FORGET_AFTER)}" if silent else None
 
 
 def _holds(counts: Counts) -> bool:

@@ -13,11 +13,10 @@ from typing_extensions import override
 
 from monitor.alert.methods.method import Memory, Method, WrongParameter, require_chance, require_least
 from monitor.alert.methods.proportion_change import student_tail
-from monitor.alert.probed import MAX_AGE, RUNS, ProbedRun
+from monitor.alert.probed import NOTHING_OF_LATE, RUNS, ProbedRun
 from monitor.alert.signal import UNSURE, Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Counts, Observation, Outcome
-from monitor.core.text.duration import spelled
 from monitor.core.text.plain import plain
 
 _NAMED = 3  # questions that fell most
@@ -167,7 +166,7 @@ def _nothing(counts: Counts, bound: float) -> Observation:
         lower=0.0,
         upper=0.0,
         bound=bound,
-        detail=f"no run of the last {spelled(MAX_AGE)} is done",
+        detail=NOTHING_OF_LATE,
     )
 
 

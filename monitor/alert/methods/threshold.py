@@ -9,6 +9,7 @@ from typing import ClassVar
 from typing_extensions import override
 
 from monitor.alert.methods.method import Memory, Method, WrongParameter, require_least, require_share, require_window
+from monitor.alert.probed import NOTHING_OF_LATE
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Counts, Observation, Outcome, Span, bounds, measured, window_at
@@ -96,6 +97,7 @@ class Threshold(Method):
             lower=lower,
             upper=upper,
             bound=bound,
+            detail=NOTHING_OF_LATE if signal.is_of_probe and counts.probed is None else None,
         )
         newest = counts.probed.runs[0] if counts.probed else None
         if newest is not None and not newest.says_enough:

@@ -18,11 +18,15 @@ PATIENCE = 300.0  # seconds of waiting for a database before giving up
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasurePlan:
-    """The stored interactions, including those erased before, and the dead letters that name them."""
+    """The stored interactions, including those erased before, and what is beside them.
+
+    `dead_letters` name them; `golden_items` were made of the open ones, and are erased with them.
+    """
 
     target: ErasureTarget
     interactions: tuple[Erasable, ...]
     dead_letters: tuple[int, ...]
+    golden_items: int = 0
 
     @property
     def open(self) -> tuple[Erasable, ...]:
@@ -37,6 +41,7 @@ def plan_erasure(erasure: Erasure, target: ErasureTarget) -> ErasurePlan:
         target=target,
         interactions=tuple(interactions),
         dead_letters=tuple(erasure.dead_letters(target, interactions)),
+        golden_items=erasure.golden_items(target.app, interactions),
     )
 
 

@@ -21,6 +21,7 @@ from monitor.core.retry import Interrupted, Retry
 from monitor.core.settings.privacy import RetentionSettings
 from monitor.core.text.duration import parse_duration
 from monitor.privacy.retention import CutOff, Keeping, Policy
+from monitor.store.privacy.probe_texts import ProbeTexts
 from monitor.store.privacy.retention import OVERDUE, DueRows, Retention
 
 log = logging.getLogger(__name__)
@@ -72,6 +73,20 @@ def doubt(retention: Retention, parts: Sequence[DueRows], now: datetime) -> str 
     )
 
 
+def due_probe_texts(texts: ProbeTexts, policy: Policy, now: datetime) -> int:
+    """The number of runs of probes whose texts are due for removal now."""
+    return texts.due(policy.cut_offs(texts.apps(), now))
+
+
+def remove_probe_texts(texts: ProbeTexts, policy: Policy, *, by: str, now: datetime, again: Retry) -> int:
+    """Removes the texts that are due, and returns of how many runs; raises as `remove` does."""
+    cut_offs = again(lambda: policy.cut_offs(texts.apps(), now))
+    removed = 0
+    while not again.stop.is_set() and (number := again(lambda: texts.remove(cut_offs, by=by, now=now))):
+        removed += number
+    return removed
+
+
 def remove(retention: Retention, policy: Policy, *, by: str, now: datetime, again: Retry) -> list[DueRows]:
     """Removes the rows that are due, month by month, and returns them; `again.stop` ends it after the batch in flight.
 
@@ -99,7 +114,7 @@ def scheduled_retention(application: Application) -> Iterator[None]:
         yield
         return
     stop = Event()
-    retention = Retention(application.engine)
+    retention, texts = Retention(application.engine), ProbeTexts(application.engine)
 
     def remove_due() -> None:
         with retention.holding() as ours, suppress(Interrupted):
@@ -116,6 +131,8 @@ def scheduled_retention(application: Application) -> Iterator[None]:
                 removed = remove(retention, policy, by=BY, now=now, again=again)
                 if removed:
                     log.info("retention removed %d interactions", sum(part.due for part in removed))
+                if runs := remove_probe_texts(texts, policy, by=BY, now=now, again=again):
+                    log.info("retention removed the texts of %d runs of probes", runs)
 
     with Timers() as timers:
         timers.every(_DAY, remove_due, name="retention")

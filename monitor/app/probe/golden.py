@@ -8,23 +8,28 @@ from typing import Any
 
 from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
-from monitor.core.model import Verdict
+from monitor.core.model import Mark, Verdict
+from monitor.core.text.content_id import content_id
 from monitor.core.text.interaction_name import spellings
 from monitor.core.text.plain import readable
-from monitor.probe.golden import GoldenItem
+from monitor.probe.golden import LONGEST_ID, GoldenItem, NotGolden, golden_item
 from monitor.store.review.labels import newest_labels
 
 
 def item_of(application: Application, name: str, *, reference: str | None) -> GoldenItem:
     """The golden item of the interaction `APP/ID`: its question, and what a right answer to it says.
 
-    A follow-up question is taken as it was read, complete. Without `reference` it is the interaction's own answer where
-    somebody labelled it grounded and nobody otherwise, or else the reference answer that its event had.
+    Its id is `APP/ID`, or a hash of that if it is long. A follow-up question is taken as it was read, complete. Without
+    `reference` it is the interaction's own answer where somebody labelled it grounded and nobody otherwise, or else the
+    reference answer that its event had.
 
     Raises:
-        WrongSettings: no such interaction is assessed, or nothing tells what the right answer is.
+        WrongSettings: no such interaction is assessed, it was erased, nothing tells what the right answer is, or a
+            text is too long.
     """
     row = _row(application, name)
+    if Mark.ERASED in row["marks"]:
+        raise WrongSettings(f"{readable(name)}: was erased, so that there is no question any more")
     read_as = row["read_as"]
     if read_as is not None and read_as["text"] is None:
         raise WrongSettings(f"{readable(name)}: {read_as['problem']}: write the question into a file, and import that")
@@ -34,13 +39,17 @@ def item_of(application: Application, name: str, *, reference: str | None) -> Go
             f"{readable(name)}: nobody has labelled its answer grounded, and its event has no reference answer: "
             f"give one with --reference, or label it with monitor review label {shlex.quote(readable(name))} grounded"
         )
-    return GoldenItem(
-        id=f"{row['app']}/{row['id']}",
-        question=row["question"] if read_as is None else read_as["text"],
-        reference=found,
-        tags={str(tag): str(value) for tag, value in row["tags"].items()},
-        source=f"{row['app']}/{row['id']}",
-    )
+    source = f"{row['app']}/{row['id']}"
+    try:
+        return golden_item(
+            id_=source if len(source) <= LONGEST_ID else content_id(source),
+            question=row["question"] if read_as is None else read_as["text"],
+            reference=found,
+            tags={str(tag): str(value) for tag, value in row["tags"].items()},
+            source=source,
+        )
+    except NotGolden as error:
+        raise WrongSettings(f"{readable(name)}: {error}") from None
 
 
 def _row(application: Application, name: str) -> Mapping[str, Any]:

@@ -49,7 +49,10 @@ def import_(
 
     items, who = read_golden(file), actor(by)
     if dry_run:
-        typer.echo(f"{file}: {plural(len(items), 'golden item')}; nothing is stored")
+        if as_json:
+            print_json({"name": name, "items": len(items), "dry_run": True})
+        else:
+            typer.echo(f"{file}: {plural(len(items), 'golden item')}; nothing is stored")
         return
     with opened() as application:
         made = application.probing.golden.save(name, items, by=who, now=application.now())

@@ -7,19 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from monitor.core.assessment_json import storable
-from monitor.core.errors import MonitorError
-from monitor.core.text.content_id import content_id
-from monitor.probe.golden import GoldenItem
+from monitor.probe.golden import GoldenItem, NotGolden, golden_item
 
 Fields: TypeAlias = Mapping[str, Any]
-_TAGS_MOST, _TAG_LONGEST = 20, 200
-_ID_LONGEST = 200
 _IDEALS = ("ideal", "reference", "ground_truth", "expected_output", "expected", "correct_answer", "answer")
 _INPUTS = ("question", "query", "prompt", "input", "text")
-
-
-class NotGolden(MonitorError):
-    """A row that is no golden item; the message goes on from the row's place."""
 
 
 def _ours(row: Fields) -> GoldenItem:
@@ -69,11 +61,10 @@ def _made(
     for field, text in (("question", question), ("reference", reference)):
         if not isinstance(text, str):
             raise NotGolden(f"its {field} is no text")
-    asked = storable(str(question)).strip()
-    return GoldenItem(
-        id=_id(id_) or content_id(asked),
-        question=asked,
-        reference=storable(str(reference)).strip(),
+    return golden_item(
+        id_=_id(id_),
+        question=str(question),
+        reference=str(reference),
         tags=tags,
         source=storable(source) if isinstance(source, str) and source else None,
     )
@@ -82,10 +73,7 @@ def _made(
 def _id(value: object) -> str:
     if value is not None and (isinstance(value, bool) or not isinstance(value, str | int)):
         raise NotGolden("its id is no text")
-    id_ = "" if value is None else storable(str(value)).strip()
-    if len(id_) > _ID_LONGEST:
-        raise NotGolden(f"its id has more than {_ID_LONGEST} characters")
-    return id_
+    return "" if value is None else str(value)
 
 
 def _asked(value: object) -> object:
@@ -131,7 +119,7 @@ def _first(value: object) -> object:
 
 
 def _tags(value: object) -> dict[str, str]:
-    """Tags as names with texts: what is nested or too long is left out."""
+    """Tags as names with texts: what is nested is left out."""
     if isinstance(value, str) and value[:1] == "{":
         try:
             value = json.loads(value)
@@ -141,9 +129,8 @@ def _tags(value: object) -> dict[str, str]:
         value = {str(tag): "true" for tag in value}
     if not isinstance(value, Mapping):
         return {}
-    plain = {
-        storable(str(name)): storable(text) if isinstance(text, str) else json.dumps(text)
+    return {
+        str(name): text if isinstance(text, str) else json.dumps(text)
         for name, text in value.items()
         if isinstance(text, str | int | float | bool)
     }
-    return dict([(n, t) for n, t in plain.items() if len(n) <= _TAG_LONGEST and len(t) <= _TAG_LONGEST][:_TAGS_MOST])

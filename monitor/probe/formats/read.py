@@ -14,12 +14,10 @@ from typing import Any, Final, NamedTuple
 
 from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
-from monitor.probe.formats.fields import FORMATS, NotGolden
-from monitor.probe.golden import GoldenItem
+from monitor.probe.formats.fields import FORMATS
+from monitor.probe.golden import MOST_ITEMS, GoldenItem, NotGolden, question_key
 
 LARGEST: Final = 64 * 2**20  # bytes of a file
-MOST: Final = 10_000  # items
-LONGEST: Final = 20_000  # characters of a text
 _MOST_TOLD = 20  # problems
 
 
@@ -60,7 +58,7 @@ def parse_golden(text: str, *, name: str) -> list[GoldenItem]:
         except NotGolden as error:
             problems.append(f"{name}:{place}: {error}")
             continue
-        key = " ".join(item.question.casefold().split())
+        key = question_key(item.question)
         if key in by_question:  # word for word the same question with the same reference counts once
             if by_question[key][1] != item.reference:
                 problems.append(f"{name}:{place}: asks what place {by_question[key][0]} asks, with another reference")
@@ -70,8 +68,8 @@ def parse_golden(text: str, *, name: str) -> list[GoldenItem]:
             items.append(item)
         by_id.setdefault(item.id, place)
         by_question.setdefault(key, (place, item.reference))
-        if len(items) > MOST:
-            raise WrongSettings(f"{name}: has more than {MOST:,} items")
+        if len(items) > MOST_ITEMS:
+            raise WrongSettings(f"{name}: has more than {MOST_ITEMS:,} items")
     if problems:
         more = len(problems) - _MOST_TOLD
         told = [*problems[:_MOST_TOLD], *([f"and {more} more problems"] if more > 0 else [])]
@@ -86,17 +84,9 @@ def _item(value: object) -> GoldenItem:
         raise NotGolden("is no object with a question and a reference")
     for recognises, read in FORMATS:
         if recognises(value):
-            item = read(value)
-            break
-    else:
-        known = "question and reference, user_input and reference, input and expectedOutput, or input and ideal"
-        raise NotGolden(f"has none of the fields {known}")
-    for field, text in (("question", item.question), ("reference", item.reference)):
-        if not text.strip():
-            raise NotGolden(f"its {field} is empty")
-        if len(text) > LONGEST:
-            raise NotGolden(f"its {field} has more than {LONGEST:,} characters")
-    return item
+            return read(value)
+    known = "question and reference, user_input and reference, input and expectedOutput, or input and ideal"
+    raise NotGolden(f"has none of the fields {known}")
 
 
 def _rows(text: str, name: str) -> Iterator[Row]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from threading import Event
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import httpx2
 from typing_extensions import override
@@ -26,6 +26,7 @@ from monitor.probe.target import LARGEST, MOST_DOCUMENTS, ChatbotAnswer, Chatbot
 from monitor.probe.targets.json_path import JsonPath, parse_json_path
 from monitor.probe.targets.pace import Pace
 from monitor.probe.targets.secrets import with_secrets
+from monitor.probe.targets.stream import EVENTS, whole_completion
 from monitor.probe.targets.template import MESSAGES, fill
 
 MARK_HEADER: Final = "X-Monitor-Probe"
@@ -38,7 +39,10 @@ _THREADS = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpSpec:
-    """A request and where its answer stands; `body` is a template (`template.py`), None for a request without one."""
+    """A request and where its answer stands; `body` is a template (`template.py`), None for a request without one.
+
+    `stream` makes of server-sent events the JSON that would have come in one piece; None: they are not read.
+    """
 
     url: str
     method: str = "POST"
@@ -47,6 +51,14 @@ class HttpSpec:
     answer: JsonPath
     documents: JsonPath | None = None
     version: JsonPath | None = None
+    stream: Callable[[bytes], Any] | None = None
+
+
+class _Reply(NamedTuple):
+    status: int
+    content: bytes
+    streamed: bool  # as server-sent events
+    wait: float | None  # seconds after which to ask again, if it names them
 
 
 def chat_spec(
@@ -60,6 +72,7 @@ def chat_spec(
         body={"model": model, "messages": messages, "user": "{conversation}", **extra},
         answer=parse_json_path("$.choices[0].message.content"),
         version=parse_json_path("$.model"),
+        stream=whole_completion,
     )
 
 
@@ -111,17 +124,17 @@ class HttpTarget(Target):
         until, attempt = monotonic() + self._timeout, 0
         body = fill(self._spec.body, question=question, history=history, conversation=conversation)
         while True:
-            status, content, wait = self._in_time(body, conversation, until)
-            if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
-                return self._read(content)
-            error = self._refused(status, content)
-            busy = status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR
-            delay = delay_before(attempt, wait, 1.0)
+            reply = self._in_time(body, conversation, until)
+            if HTTPStatus.OK <= reply.status < HTTPStatus.MULTIPLE_CHOICES:
+                return self._read(reply)
+            error = self._refused(reply.status, reply.content)
+            busy = reply.status in _BUSY or reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            delay = delay_before(attempt, reply.wait, 1.0)
             attempt += 1
             if not busy or monotonic() + delay >= until or self._closed.wait(delay):
                 raise error
 
-    def _in_time(self, body: Json, conversation: str, until: float) -> tuple[int, bytes, float | None]:
+    def _in_time(self, body: Json, conversation: str, until: float) -> _Reply:
         """What the request brings, given up when the time is over: limits of the client begin anew with each byte."""
         future = self._pool.submit(lambda: self._sent(body, conversation, until))
         try:
@@ -131,7 +144,7 @@ class HttpTarget(Target):
         except CancelledError:
             raise ChatbotFailed("out_of_reach", f"{self.place} is not asked any more") from None
 
-    def _sent(self, body: Json, conversation: str, until: float) -> tuple[int, bytes, float | None]:
+    def _sent(self, body: Json, conversation: str, until: float) -> _Reply:
         headers = {"Content-Type": "application/json", "Accept": "application/json", **self._headers}
         sent = json.dumps(body).encode()
         content = bytearray()
@@ -153,7 +166,12 @@ class HttpTarget(Target):
             raise self._late() from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, RuntimeError) as error:
             raise ChatbotFailed("out_of_reach", f"{self.place} is out of reach ({type(error).__name__})") from None
-        return response.status_code, bytes(content), retry_after(response.headers)
+        return _Reply(
+            status=response.status_code,
+            content=bytes(content),
+            streamed=response.headers.get("Content-Type", "").lower().startswith(EVENTS),
+            wait=retry_after(response.headers),
+        )
 
     def _late(self) -> ChatbotFailed:
         return ChatbotFailed("timeout", f"{self.place} gave no answer in {self._timeout:g} s")
@@ -166,11 +184,13 @@ class HttpTarget(Target):
             return Fatal(f"{words}: redirects are not followed; set url to the address it redirects to")
         return ChatbotFailed("refused", words)
 
-    def _read(self, content: bytes) -> ChatbotAnswer:
+    def _read(self, reply: _Reply) -> ChatbotAnswer:
+        content, stream = reply.content, self._spec.stream if reply.streamed else None
         try:
-            value = json.loads(content)
+            value = json.loads(content) if stream is None else stream(content)
         except (ValueError, RecursionError):
-            raise ChatbotFailed("malformed", f"{self.place} sent no JSON: {self._quoted(content)}") from None
+            what = "no JSON" if stream is None else "a stream that breaks off"
+            raise ChatbotFailed("malformed", f"{self.place} sent {what}: {self._quoted(content)}") from None
         texts = _texts(self._spec.answer, value)
         if not texts:
             what = f"nothing at {self._spec.answer.text}"

@@ -13,7 +13,7 @@ from monitor.alert.answers import ListedAnswer, NewAnswers
 from monitor.alert.evaluation.memory import Round, RuleMemory, SeriesMemory
 from monitor.alert.labelled import LabelledRate
 from monitor.alert.ports import AlertStore
-from monitor.alert.probed import Probed
+from monitor.alert.probed import MAX_AGE, RUNS, Probed
 from monitor.alert.signal import Signal
 from monitor.alert.state import Alert, State, Transition
 from monitor.alert.target import HourSums
@@ -41,7 +41,8 @@ class MemoryAlertStore(AlertStore):
     """An `AlertStore` in memory, for one thread. `out_of_reach` makes every method raise `Retriable`.
 
     `watermark_at` is what `watermark` gives, `states` what `momentary` gives; `true_rates` and `probes` are what
-    `labelled` and `probed` give by the name of the verdict or score; `arrived` are answers that are not listed yet.
+    `labelled` and `probed` give by the name of the verdict or score, the newest run of a probe first; `arrived` are
+    answers that are not listed yet.
     """
 
     history: list[Transition] = field(default_factory=list)
@@ -137,7 +138,11 @@ class MemoryAlertStore(AlertStore):
     @override
     def probed(self, signal: Signal, *, also: Collection[int], now: datetime) -> list[Probed]:
         self._reach()
-        return list(self.probes.get(signal.name, ()))
+        return [
+            replace(found, runs=tuple(r for place, r in enumerate(found.runs) if place < RUNS or r.number in also))
+            for found in self.probes.get(signal.name, ())
+            if now - found.runs[0].ended_at < MAX_AGE
+        ]
 
     @override
     def active_spans(self, rule_digest: str, since: datetime) -> dict[str, list[Span]]:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from sqlalchemy import Connection, Engine, text
 
-from monitor.alert.probed import MAX_AGE, RUNS, Probed, ProbedRun
+from monitor.alert.probed import LOOKED_BACK, MAX_AGE, RUNS, Probed, ProbedRun
 from monitor.probe.result import ProbeRun
 from monitor.store.database import bounded
 from monitor.store.probe.newest import newest_runs
@@ -23,12 +23,12 @@ _SCORES = text("""
 _TEXTS = text("""
     SELECT i.name, i.version, i.id, sha256(convert_to(i.question, 'UTF8')) || sha256(convert_to(i.reference, 'UTF8'))
     FROM golden_item i JOIN unnest(CAST(:names AS text[]), CAST(:versions AS integer[])) AS asked (name, version)
-    ON i.name = asked.name AND i.version = asked.version
+    ON i.name = asked.name AND i.version = asked.version WHERE NOT i.erased
 """)
 
 
 def probed_runs(engine: Engine, name: str, *, also: Collection[int], now: datetime) -> list[Probed]:
-    """The probes with a run that began in the last `MAX_AGE`; `name` is `correctness`, `wscore` or `unsure`.
+    """The probes whose newest run ended in the last `MAX_AGE`; `name` is `correctness`, `wscore` or `unsure`.
 
     Earlier runs have only the values of questions that the newest one asks alike, with the same reference.
 
@@ -38,7 +38,7 @@ def probed_runs(engine: Engine, name: str, *, also: Collection[int], now: dateti
     values: dict[int, dict[str, float]] = {}
     judged: dict[int, int] = {}
     with bounded(engine) as connection:
-        runs = newest_runs(connection, most=RUNS, since=now - MAX_AGE, also=also)
+        runs = newest_runs(connection, most=RUNS, since=now - LOOKED_BACK, also=also)
         for row in connection.execute(_SCORES, {"runs": [run.number for run in runs]}):
             judged[row.run] = judged.get(row.run, 0) + 1
             unsure = row.state == "unsure"

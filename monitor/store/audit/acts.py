@@ -19,6 +19,7 @@ from monitor.store.audit_queue import Act, Entry, Kind, is_authentic, known_queu
 from monitor.store.database import retriable
 from monitor.store.interaction.assessments import profile_act
 from monitor.store.probe.golden import golden_acts
+from monitor.store.probe.proof import run_acts
 from monitor.store.reference.frozen import frozen_of
 from monitor.store.review.labels import label_act
 from monitor.store.review.plans import plan_acts
@@ -31,7 +32,7 @@ from monitor.store.tables.review import review
 ActKey: TypeAlias = tuple[str, ...]  # the kind, and what identifies the act within its kind
 # that stored rows record as well
 STORED_ACTS = (
-    *(Kind.PROFILE, Kind.REFERENCE, Kind.GOLDEN, Kind.LABEL, Kind.PLAN, Kind.SILENCE, Kind.ACKNOWLEDGE),
+    *(Kind.PROFILE, Kind.REFERENCE, Kind.GOLDEN, Kind.PROBE, Kind.LABEL, Kind.PLAN, Kind.SILENCE, Kind.ACKNOWLEDGE),
     Kind.RULES_VERSION,
 )
 _RULES = "rules"  # the subject of every act about rules
@@ -70,6 +71,7 @@ def stored_acts(connection: Connection) -> dict[ActKey, Act]:
     frozen = connection.execute(select(reference)).mappings()
     acts += [frozen_of(dict(row)).act(stored_as=row["hash"]) for row in frozen]
     acts += golden_acts(connection)
+    acts += run_acts(connection)
     acts += [label_act(dict(row)) for row in connection.execute(select(review)).mappings()]
     acts += plan_acts(connection)
     acts += version_acts(connection)

@@ -24,6 +24,7 @@ from monitor.store.audit.checkpoints import foreign_leaves, opened_by, signed_si
 from monitor.store.audit.checks.accounts import Accounts, read_accounts
 from monitor.store.audit.checks.cross import (
     acts_against_rows,
+    blanked_probes,
     check_entries,
     check_queue,
     dropped_months,
@@ -145,6 +146,7 @@ def _verified(
     findings += [] if queue.backfilling else unsealed(connection)
     findings += stray_secrets(connection, accounts)
     findings += dropped_months(connection, accounts)
+    findings += blanked_probes(connection, accounts)
     findings += [] if queue.backfilling else acts_against_rows(connection, queue_key)
     findings += _outside(connection, size)
     findings += _unsigned(raw)

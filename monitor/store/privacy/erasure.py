@@ -25,11 +25,13 @@ from monitor.store.pending.call_off import call_off
 from monitor.store.privacy.quotations import QuotedContent, blank_erased, hold_alerting
 from monitor.store.report.reports import blank_reported
 from monitor.store.tables.interactions import interaction
+from monitor.store.tables.probe import golden_item
 
 FIELDS = (*INTERACTION_PERSONAL, *INTERACTION_DIGESTS, *ASSESSMENT_PERSONAL, *JUDGEMENT_PERSONAL, "note")
 BATCH = 500  # interactions of one transaction
 _UNQUOTED = 8  # characters of an id that is searched in dead letters without JSON quotes too
-_i = interaction.c
+_i, _g = interaction.c, golden_item.c
+_MADE = select(_g.source_id, func.count().label("made"))
 _GONE = "unnest(CAST(:ids AS text[]), CAST(:times AS timestamptz[])) AS gone (id, occurred_at)"
 _SAME = "t.app = :app AND t.id = gone.id AND t.occurred_at = gone.occurred_at"
 _STATEMENTS = (
@@ -53,6 +55,14 @@ _STATEMENTS = (
     "UPDATE review t SET note = NULL FROM {gone} WHERE t.app = :app AND t.interaction_id = gone.id",
     "DELETE FROM feedback t USING {gone} WHERE t.app = :app AND t.interaction_id = gone.id",
     """
+        UPDATE probe_result t
+        SET secret = NULL
+        FROM {gone}
+        JOIN golden_item g ON g.source_app = :app AND g.source_id = gone.id
+        JOIN probe_run r ON r.golden = g.name AND r.golden_version = g.version
+        WHERE t.run = r.number AND t.item = g.id
+    """,
+    """
         UPDATE probe_turn t
         SET question = '', answer = '', documents = '[]', composed = NULL, feedback = '', leaks = '{{}}'
         FROM {gone}
@@ -61,7 +71,10 @@ _STATEMENTS = (
         JOIN probe_result p ON p.run = r.number AND p.item = g.id
         WHERE t.run = p.run AND t.place = p.place
     """,
-    "DELETE FROM golden_item t USING {gone} WHERE t.source_app = :app AND t.source_id = gone.id",
+    """
+        UPDATE golden_item t SET question = '', reference = '', tags = '{{}}', secret = NULL, erased = true
+        FROM {gone} WHERE t.source_app = :app AND t.source_id = gone.id
+    """,
     "DELETE FROM new_answer t USING {gone} WHERE {same}",
     "DELETE FROM audit_secret t USING {gone} WHERE t.app = :app AND t.id = gone.id",
 )
@@ -142,6 +155,11 @@ class Erasure:
         with retriable(), self._engine.connect() as connection:
             return list(connection.execute(_LETTERS, {"terms": terms}).scalars())
 
+    def golden_items(self, app: str, interactions: Sequence[Erasable]) -> int:
+        """How many golden items, in all versions of all sets, were made of these interactions."""
+        with retriable(), self._engine.connect() as connection:
+            return sum(_golden_items(connection, app, [interaction.id for interaction in interactions]).values())
+
     def erase(self, app: str, interactions: Sequence[Erasable], *, by: str, reason_given: bool, now: datetime) -> None:
         """Erases at most `BATCH` interactions in one transaction, with an act for each."""
         with retriable(), self._engine.begin() as connection:
@@ -152,6 +170,7 @@ class Erasure:
             times = [interaction.occurred_at for interaction in interactions]
             said = _quoted_content(connection, app, ids)
             traces = _traces(connection, app, ids)
+            golden = _golden_items(connection, app, ids)
             values = {"app": app, "mark": Mark.ERASED.value, "ids": ids, "times": times}
             # Pending work goes first: then a worker on it has stored its result. And it goes last: such a worker may
             # have queued follow-up work.
@@ -164,7 +183,8 @@ class Erasure:
             erase_traces(connection, app, [*ids, *traces])
             body: dict[str, Json] = {"fields": list(FIELDS), "reason_given": reason_given}
             for id_ in ids:
-                queue_act(connection, Act(kind=Kind.ERASURE, by=by, at=now, app=app, subject=id_, body=body))
+                told = {**body, "golden_items": golden[id_]} if id_ in golden else body
+                queue_act(connection, Act(kind=Kind.ERASURE, by=by, at=now, app=app, subject=id_, body=told))
 
 
 def _quoted_content(connection: Connection, app: str, ids: Sequence[str]) -> dict[str, QuotedContent]:
@@ -175,6 +195,11 @@ def _quoted_content(connection: Connection, app: str, ids: Sequence[str]) -> dic
         row.id: QuotedContent(question=row.question, tags=row.tags, documents=row.documents)
         for row in connection.execute(query.with_for_update())
     }
+
+
+def _golden_items(connection: Connection, app: str, ids: Sequence[str]) -> dict[str, int]:
+    made = _g.source_app == app, _g.source_id.in_(ids), ~_g.erased
+    return {row.source_id: row.made for row in connection.execute(_MADE.where(*made).group_by(_g.source_id))}
 
 
 def _traces(connection: Connection, app: str, ids: Sequence[str]) -> list[str]:

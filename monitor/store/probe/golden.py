@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, func, insert, select, text
+from sqlalchemy import Connection, Engine, Select, func, insert, select, text
 
+from monitor.audit.commitment import new_secret
 from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
-from monitor.probe.golden import GoldenItem, GoldenSet
+from monitor.probe.golden import MOST_ITEMS, GoldenItem, GoldenSet, question_key
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import bounded, retriable
+from monitor.store.probe.proof import OTHER_TEXTS, item_committed, items_digest
 from monitor.store.tables.probe import golden_item, golden_set
 
 _LOCK: Final = 7_305_205  # held while a version is made: versions count up by one
@@ -46,14 +49,18 @@ class GoldenSets:
         """Stores the items as the next version of a set, unless its newest version holds the same ones.
 
         Raises:
-            WrongSettings: two items have the same id, or there is none.
+            WrongSettings: two items have the same id or ask the same, there is none, or there are too many.
         """
         with retriable(), self._engine.begin() as connection:
             connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
             return _saved(connection, name, items, by=by, now=now)
 
     def add(self, name: str, item: GoldenItem, *, by: str, now: datetime) -> GoldenSet:
-        """The next version of a set, with this item added, or in the place of the one that has its id."""
+        """The next version of a set, with this item added, or in the place of the one that has its id.
+
+        Raises:
+            WrongSettings: another item asks the same, or there are too many.
+        """
         with retriable(), self._engine.begin() as connection:
             connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
             newest = _newest(connection, name)
@@ -95,8 +102,14 @@ def _saved(connection: Connection, name: str, items: Sequence[GoldenItem], *, by
         raise WrongSettings(f"the golden set {name!r} would have no items")
     ids = {item.id for item in kept}
     if len(ids) < len(kept):
-        twice = next(item.id for n, item in enumerate(kept) if item.id in {other.id for other in kept[:n]})
+        (twice, _), *_ = Counter(item.id for item in kept).most_common(1)
         raise WrongSettings(f"two items have the id {twice!r}: ids are unique in a golden set")
+    if len(kept) > MOST_ITEMS:
+        raise WrongSettings(f"the golden set {name!r} would have more than {MOST_ITEMS:,} items")
+    asked: dict[str, str] = {}
+    for item in kept:
+        if (other := asked.setdefault(question_key(item.question), item.id)) != item.id:
+            raise WrongSettings(f"{item.id!r} asks what {other!r} asks: a golden set asks each question once")
     newest = _newest(connection, name)
     highest = connection.scalar(select(func.max(_s.version)).where(_s.name == name))  # its items may be erased
     made = GoldenSet(name=name, items=kept, version=(highest or 0) + 1)
@@ -104,15 +117,18 @@ def _saved(connection: Connection, name: str, items: Sequence[GoldenItem], *, by
         return newest
     about = {"name": name, "version": made.version, "hash": made.hash, "items": len(kept)}
     row = {**about, "made_by": by, "made_at": now}
+    rows = [_row(made, place, item) for place, item in enumerate(kept)]
     connection.execute(insert(golden_set).values(row))
-    queue_act(connection, golden_act(row))
-    connection.execute(insert(golden_item), [_row(made, place, item) for place, item in enumerate(kept)])
+    queue_act(connection, _act(row, rows))
+    connection.execute(insert(golden_item), rows)
     return made
 
 
-def golden_act(row: Mapping[str, Any]) -> Act:
+def _act(row: Mapping[Any, Any], items: Sequence[Mapping[Any, Any]]) -> Act:
     """The act that a version of a set was made; its hash tells of the questions and references without holding them."""
     body: dict[str, Json] = {"version": row["version"], "hash": row["hash"], "items": row["items"]}
+    if (digest := items_digest(items)) is not None:
+        body["committed"] = digest
     subject = f"{row['name']} {row['version']}"
     return Act(kind=Kind.GOLDEN, by=row["made_by"], at=row["made_at"], subject=subject, body=body)
 
@@ -120,14 +136,15 @@ def golden_act(row: Mapping[str, Any]) -> Act:
 def golden_acts(connection: Connection) -> list[Act]:
     """The act of each stored version; its hash says so if the items are not those of the hash in its row.
 
-    An erasure takes items away, so the items of a version with fewer than it had are not held against it.
+    The hash of a version of which items were erased tells nothing any more; what is left has the digest to prove it.
     """
     acts = []
-    for row in connection.execute(select(golden_set)).mappings():
-        stored = _read(connection, row["name"], row["version"])
-        changed = stored is not None and len(stored.items) >= row["items"] and stored.hash != row["hash"]
-        found = f"{row['hash']} of other items" if changed else row["hash"]
-        acts.append(golden_act({**row, "hash": found}))
+    for row in connection.execute(select(golden_set)).mappings().all():
+        items = connection.execute(_items(row["name"], row["version"])).mappings().all()
+        stored = GoldenSet(name=row["name"], items=tuple(map(_item, items)), version=row["version"])
+        changed = not any(item["erased"] for item in items) and stored.hash != row["hash"]
+        found = f"{row['hash']}{OTHER_TEXTS}" if changed else row["hash"]
+        acts.append(_act({**row, "hash": found}, items))
     return acts
 
 
@@ -137,16 +154,18 @@ def _newest(connection: Connection, name: str) -> GoldenSet | None:
 
 
 def _read(connection: Connection, name: str, version: int) -> GoldenSet | None:
-    rows = connection.execute(
-        select(golden_item).where(_i.name == name, _i.version == version).order_by(_i.place)
-    ).mappings()
+    rows = connection.execute(_items(name, version).where(~_i.erased)).mappings()
     items = tuple(map(_item, rows))
     return GoldenSet(name=name, items=items, version=version) if items else None
 
 
+def _items(name: str, version: int) -> Select[Any]:
+    return select(golden_item).where(_i.name == name, _i.version == version).order_by(_i.place)
+
+
 def _row(of: GoldenSet, place: int, item: GoldenItem) -> dict[str, Any]:
     app, _, interaction_id = (item.source or "").partition("/")
-    return {
+    row = {
         "name": of.name,
         "version": of.version,
         "place": place,
@@ -156,10 +175,13 @@ def _row(of: GoldenSet, place: int, item: GoldenItem) -> dict[str, Any]:
         "tags": dict(item.tags),
         "source_app": app or None,
         "source_id": interaction_id or None,
+        "erased": False,
     }
+    secret = new_secret()
+    return {**row, "secret": secret, "committed": item_committed(secret, row)}
 
 
-def _item(row: Mapping[str, Any] | Any) -> GoldenItem:
+def _item(row: Mapping[Any, Any] | Any) -> GoldenItem:
     source = None if row["source_id"] is None else f"{row['source_app']}/{row['source_id']}"
     return GoldenItem(
         id=row["id"], question=row["question"], reference=row["reference"], tags=row["tags"], source=source

@@ -24,11 +24,11 @@ _WORST = (
 _FOUND = (
     select(probe_result, _g.question, _g.reference, _g.tags, _g.source_app, _g.source_id)
     .join(probe_run, _p.run == _r.number)
-    .outerjoin(golden_item, and_(_g.name == _r.golden, _g.version == _r.golden_version, _g.id == _p.item))
+    .outerjoin(golden_item, and_(_g.name == _r.golden, _g.version == _r.golden_version, _g.id == _p.item, ~_g.erased))
 )
 _TAGS = text("""
     SELECT DISTINCT tag.key || '=' || tag.value FROM golden_item i, jsonb_each_text(i.tags) tag
-    WHERE i.name = :name AND i.version = :version ORDER BY 1 LIMIT :most
+    WHERE i.name = :name AND i.version = :version AND NOT i.erased ORDER BY 1 LIMIT :most
 """)
 
 
@@ -81,7 +81,7 @@ def known_tags(connection: Connection, run: ProbeRun) -> list[str]:
 
 def asked_questions(connection: Connection, run: ProbeRun, items: Collection[str]) -> dict[str, str]:
     """The questions with these ids, as far as they are still stored."""
-    of_run = _g.name == run.golden, _g.version == run.golden_version
+    of_run = _g.name == run.golden, _g.version == run.golden_version, ~_g.erased
     found = connection.execute(select(_g.id, _g.question).where(*of_run, _g.id.in_(items)))
     return {row.id: row.question for row in found}
 

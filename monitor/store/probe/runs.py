@@ -9,17 +9,18 @@ from datetime import datetime
 from typing import Any, Final
 from zlib import crc32
 
-from sqlalchemy import Engine, Row, Select, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Select, Update, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from monitor.audit.commitment import new_secret
 from monitor.core.assessment_json import storable
-from monitor.core.model import Json
 from monitor.probe.figures import RunFigures
 from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, Scored, ScoredRun
-from monitor.store.audit_queue import Act, Kind, queue_act
+from monitor.store.audit_queue import queue_act
 from monitor.store.database import advisory_lock, bounded, retriable
 from monitor.store.probe.items import ItemFilter, ItemPage, all_items, asked_questions, item_page, known_tags
 from monitor.store.probe.newest import newest_runs, run_figures
+from monitor.store.probe.proof import run_act, turns_committed
 from monitor.store.probe.rows import probe_run_of, result_row, turn_rows
 from monitor.store.tables.probe import probe_result, probe_run, probe_turn
 
@@ -44,16 +45,21 @@ class ProbeRuns:
         return _run(row)
 
     def save(self, number: int, place: int, result: ItemResult) -> None:
-        """Stores the result of one item with its turns, once."""
+        """Stores the result of one item with its turns, once, and only while the run goes on."""
+        turns, secret = turn_rows(number, place, result), new_secret()
+        proof = {"secret": secret, "committed": turns_committed(secret, turns)}
         with retriable(), self._engine.begin() as connection:
+            running = select(_r.number).where(_r.number == number, _r.state == RunState.RUNNING)
+            if connection.scalar(running.with_for_update(read=True)) is None:
+                return
             stored = connection.scalar(
                 upsert(probe_result)
-                .values(result_row(number, place, result))
+                .values({**result_row(number, place, result), **proof})
                 .on_conflict_do_nothing()
                 .returning(_p.run)
             )
-            if stored is not None and (rows := turn_rows(number, place, result)):
-                connection.execute(insert(probe_turn), rows)
+            if stored is not None and turns:
+                connection.execute(insert(probe_turn), turns)
 
     def end(
         self, number: int, state: RunState, *, now: datetime, error: str | None = None, chatbot: str | None = None
@@ -64,9 +70,7 @@ class ProbeRuns:
             values["chatbot"] = storable(chatbot)
         with retriable(), self._engine.begin() as connection:
             running = _r.number == number, _r.state == RunState.RUNNING
-            row = connection.execute(update(probe_run).where(*running).values(**values).returning(*_RUN)).one_or_none()
-            if row is not None:
-                queue_act(connection, _act(_run(row), now))
+            _end(connection, update(probe_run).where(*running).values(**values))
 
     def running(self, probe: str) -> AbstractContextManager[bool]:
         """Tries to be the only process that runs a probe, for the block; yields whether it is."""
@@ -76,9 +80,8 @@ class ProbeRuns:
         """Ends as stopped the runs of a probe that are not over; the caller holds `running`. Returns how many."""
         ended = {"state": RunState.STOPPED, "ended_at": now, "error": "the process that ran it is gone"}
         with retriable(), self._engine.begin() as connection:
-            return connection.execute(
-                update(probe_run).where(_r.state == RunState.RUNNING, _r.probe == probe).values(**ended)
-            ).rowcount
+            running = _r.state == RunState.RUNNING, _r.probe == probe
+            return _end(connection, update(probe_run).where(*running).values(**ended))
 
     def run(self, number: int) -> ProbeRun | None:
         with bounded(self._engine) as connection:
@@ -182,18 +185,12 @@ class ProbeRuns:
             return frozenset(connection.scalars(select(_r.mark).where(_r.mark.in_(marks))))
 
 
-def _act(run: ProbeRun, now: datetime) -> Act:
-    """The act that a run ended: what was asked, of which chatbot, and who judged."""
-    body: dict[str, Json] = {
-        "probe": run.probe,
-        "state": run.state,
-        "chatbot": run.chatbot,
-        "golden": f"{run.golden} {run.golden_version}",
-        "golden_hash": run.golden_hash,
-        "judge": run.judge,
-        "prompts_hash": run.prompts_hash,
-    }
-    return Act(kind=Kind.PROBE, by="monitor", at=now, app=run.app, subject=str(run.number), body=body)
+def _end(connection: Connection, ending: Update) -> int:
+    """Ends runs in the caller's transaction, each with its act; returns how many."""
+    rows = connection.execute(ending.returning(*probe_run.c)).mappings().all()
+    for row in rows:
+        queue_act(connection, run_act(connection, row))
+    return len(rows)
 
 
 def _run(row: Row[Any]) -> ProbeRun:

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, DateTime, Double, Identity, Index, Integer, Table, Text, text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Double,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    Table,
+    Text,
+    text,
+)
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from monitor.store.tables.interactions import metadata
@@ -32,6 +45,9 @@ golden_item = Table(
     Column("tags", JSONB, nullable=False),
     Column("source_app", Text),  # these two: the interaction that it was made of
     Column("source_id", Text),
+    Column("secret", LargeBinary),  # of `committed`; see `monitor.store.probe.proof`
+    Column("committed", Text),
+    Column("erased", Boolean, nullable=False, server_default=text("false")),  # its texts are gone
     Index("golden_item_by_source", "source_app", "source_id", postgresql_where=text("source_id IS NOT NULL")),
 )
 
@@ -79,6 +95,8 @@ probe_result = Table(
     Column("input_tokens", BigInteger, nullable=False),
     Column("output_tokens", BigInteger, nullable=False),
     Column("cost", Double),
+    Column("secret", LargeBinary),  # of `committed`; gone with the texts
+    Column("committed", Text),  # to the texts of the turns
 )
 
 probe_turn = Table(

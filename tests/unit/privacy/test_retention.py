@@ -104,6 +104,7 @@ def test_json_says_what_goes():
     assert found == {
         "dry_run": True,
         "interactions": 3,
+        "probe_runs": 0,
         "parts": [
             {
                 "app": "shop",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import wait
 from threading import Barrier, Event, Lock
+from typing import Any
 
 import pytest
 
@@ -105,3 +107,84 @@ def test_a_defect_of_a_conversation_is_raised() -> None:
 
 def test_nothing_to_ask() -> None:
     assert run_items([], lambda *_: result(ITEMS[0]), concurrency=2, stop=Event(), done=lambda *_: None).asked == 0
+
+
+def test_who_was_told_to_stop_before_asks_nothing() -> None:
+    stop = Event()
+    stop.set()
+    ran = run_items(ITEMS, lambda _, item: result(item), concurrency=2, stop=stop, done=lambda *_: None)
+    assert (ran.asked, ran.error) == (0, None)
+
+
+def test_conversations_that_run_when_told_to_stop_are_waited_for() -> None:
+    stop, stopped, done = Event(), Event(), []
+
+    def converse(place: int, item: GoldenItem) -> ItemResult:
+        if place == 0:
+            stopped.wait()
+        return result(item)
+
+    def taken(place: int, _: ItemResult) -> None:
+        done.append(place)
+        stop.set()
+        stopped.set()
+
+    ran = run_items(ITEMS, converse, concurrency=2, stop=stop, done=taken)
+    assert (ran.asked, ran.error, done) == (2, None, [1, 0])
+
+
+def test_one_that_does_not_end_is_waited_for_no_longer_than_the_grace() -> None:
+    stop, never, done = Event(), Event(), []
+
+    def converse(place: int, item: GoldenItem) -> ItemResult:
+        if place == 0:
+            never.wait()
+        return result(item)
+
+    def taken(place: int, _: ItemResult) -> None:
+        done.append(place)
+        stop.set()
+
+    ran = run_items(ITEMS, converse, concurrency=2, stop=stop, done=taken, grace=0.0)
+    never.set()
+    assert (ran.asked, ran.error, done) == (1, None, [1])
+
+
+@pytest.mark.parametrize("second", [None, Fatal("the budget is used up")])
+def test_after_an_error_what_runs_is_waited_for_and_the_first_error_is_told(
+    monkeypatch: pytest.MonkeyPatch, second: Fatal | None
+) -> None:
+    both, taken, done = Barrier(2), Event(), []
+
+    def converse(place: int, item: GoldenItem) -> ItemResult:
+        both.wait()
+        if place == 0:
+            raise Fatal("the key is refused")
+        taken.wait()
+        if second is not None:
+            raise second
+        return result(item)
+
+    def wait_and_tell(*args: Any, **options: Any) -> Any:
+        found = wait(*args, **options)
+        if found.done:  # the first error
+            taken.set()
+        return found
+
+    monkeypatch.setattr("monitor.probe.run.wait", wait_and_tell)
+    ran = run_items(ITEMS, converse, concurrency=2, stop=Event(), done=lambda place, _: done.append(place))
+    assert str(ran.error) == "the key is refused"
+    assert (ran.asked, done) == ((1, [1]) if second is None else (0, []))
+
+
+def test_an_answer_that_failed_is_a_result_like_any_other() -> None:
+    states: dict[int, ItemState] = {}
+
+    def converse(place: int, item: GoldenItem) -> ItemResult:
+        return ItemResult(item=item, state=ItemState.FAILED if place % 2 else ItemState.GRADED, turns=())
+
+    ran = run_items(
+        ITEMS, converse, concurrency=2, stop=Event(), done=lambda place, one: states.update({place: one.state})
+    )
+    assert (ran.asked, ran.error) == (6, None)
+    assert [states[place] for place in range(6)] == [ItemState.GRADED, ItemState.FAILED] * 3

@@ -18,8 +18,10 @@ from sqlalchemy import Connection
 from monitor.audit.finding import Fault, Finding
 from monitor.store.audit.acts import trail_acts
 from monitor.store.audit_queue import Kind
+from monitor.store.probe.proof import TEXTS_REMOVED
 
 _ELSEWHERE = "other times"  # the subject of a retention in the default partition, which holds no single month
+_EVER = datetime.min.replace(tzinfo=UTC)
 _LAST = 2**63  # the place of an act that waits to be sealed: after every leaf
 
 
@@ -59,10 +61,14 @@ class Removed:
 
 @dataclass(frozen=True, kw_only=True)
 class Accounts:
-    """The erased interactions by app and id, each with the place of the act, and what retentions removed, by app."""
+    """The erased interactions by app and id, each with the place of the act, and what retentions removed, by app.
+
+    `probe_texts` is the time, by app, before which runs of probes may be without texts.
+    """
 
     erased: Mapping[tuple[str, str], int] = field(default_factory=dict)
     retentions: Mapping[str, tuple[RetentionScope, ...]] = field(default_factory=dict)
+    probe_texts: Mapping[str, datetime] = field(default_factory=dict)
 
     @cached_property
     def _by_month(self) -> Mapping[tuple[str, date | None], Sequence[RetentionScope]]:
@@ -114,13 +120,26 @@ def read_accounts(connection: Connection, key: bytes | None) -> Accounts:
     """What the erasures and retentions in the trail account for; with the `key`, those too that wait to be sealed."""
     erased: dict[tuple[str, str], int] = {}
     retentions: defaultdict[str, list[RetentionScope]] = defaultdict(list)
+    probe_texts: dict[str, datetime] = {}
     for act in trail_acts(connection, (Kind.ERASURE, Kind.RETENTION), key):
         number = _LAST if act.number is None else act.number
         if act.kind == Kind.ERASURE:
             erased[act.app, act.subject] = number
+        elif act.subject == TEXTS_REMOVED:
+            probe_texts[act.app] = max(probe_texts.get(act.app, _EVER), _time(act.body.get("before")))
         elif (scope := _scope(number, act.app, act.subject, act.body)) is not None:
             retentions[act.app].append(scope)
-    return Accounts(erased=erased, retentions={app: tuple(scopes) for app, scopes in retentions.items()})
+    scopes_of = {app: tuple(scopes) for app, scopes in retentions.items()}
+    return Accounts(erased=erased, retentions=scopes_of, probe_texts=probe_texts)
+
+
+def _time(value: object) -> datetime:
+    """The time in an act; the first of all where its body was replaced by something else."""
+    try:
+        at = datetime.fromisoformat(str(value))
+    except ValueError:
+        return _EVER
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _scope(number: int, app: str, subject: str, body: Mapping[str, object]) -> RetentionScope | None:

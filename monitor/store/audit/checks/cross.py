@@ -35,6 +35,16 @@ _SECRETS_OF = text("""
     JOIN audit_secret s ON s.app = w.app AND s.id = w.id
 """)
 _DROPPED = text("SELECT app, month FROM retention_month ORDER BY 1, 2")
+_ERASED_ITEMS = text("""
+    SELECT name, version, id, source_app, source_id FROM golden_item WHERE erased ORDER BY name, version, place
+""")
+_BLANK_RESULTS = text("""
+    SELECT r.number, r.app, r.began_at, p.item, g.name, g.version
+    FROM probe_result p
+    JOIN probe_run r ON r.number = p.run
+    LEFT JOIN golden_item g ON g.name = r.golden AND g.version = r.golden_version AND g.id = p.item AND g.erased
+    WHERE p.secret IS NULL AND p.committed IS NOT NULL ORDER BY p.run, p.place
+""")
 _LONGEST_NUMBER = 18  # digits that surely fit a bigint
 _QUEUE = "SELECT seq, source, number, mac, kind, app, subject, part, records FROM audit_queue ORDER BY seq"
 
@@ -138,6 +148,22 @@ def stray_secrets(connection: Connection, accounts: Accounts) -> Iterator[Findin
     for app, id_ in sorted(found):
         sentence = f"there is a secret of {id_} in {app}, which is not stored or was erased"
         yield Finding(fault=Fault.SECRET, app=app, subject=id_, sentence=sentence)
+
+
+def blanked_probes(connection: Connection, accounts: Accounts) -> Iterator[Finding]:
+    """Finds golden items, and results of probes, whose texts are gone though no erasure or retention says why."""
+    unaccounted = set()
+    for name, version, item, app, id_ in connection.execute(_ERASED_ITEMS):
+        if (app, id_) not in accounts.erased:
+            unaccounted.add((name, version, item))
+            sentence = f"the item {item} of the golden set {name} {version} is erased, and no erasure says why"
+            yield Finding(fault=Fault.ACT, app=app or "", subject=f"{name} {version}", sentence=sentence)
+    for number, app, began_at, item, *of_set in connection.execute(_BLANK_RESULTS):
+        kept_from = accounts.probe_texts.get(app)
+        erased = of_set[0] is not None and (*of_set, item) not in unaccounted
+        if not erased and (kept_from is None or began_at >= kept_from):
+            sentence = f"the texts about {item} in run {number} of a probe are gone, and nothing says why"
+            yield Finding(fault=Fault.ACT, app=app, subject=str(number), sentence=sentence)
 
 
 def acts_against_rows(connection: Connection, queue_key: bytes | None) -> Iterator[Finding]:

@@ -241,3 +241,8 @@ def test_golden_sets_are_kept_in_versions(probed, tmp_path, event):
     assert (dry.returncode, "nothing is stored" in dry.stdout) == (0, True)
     assert probed.run("golden", "show", "other").returncode == 2
     assert probed.run("golden", "add", "support-bot/nothing", "--set", "refunds").returncode == 2
+    erased = probed.run("erase", "--app", "support-bot", "--interaction", "a", "--yes")
+    assert "with them 2 golden items that were made of them" in erased.stdout  # in versions 3 and 4
+    assert len(probed.json("golden", "show", "refunds")["items"]) == 11
+    gone = probed.run("golden", "add", "support-bot/a", "--set", "refunds", "--reference", "30 days.")
+    assert (gone.returncode, "was erased" in gone.stderr) == (2, True), gone.stderr

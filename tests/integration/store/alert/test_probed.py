@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from monitor.alert.evaluation.evaluate import evaluate
-from monitor.alert.probed import MAX_AGE, RUNS
+from monitor.alert.probed import LOOKED_BACK, MAX_AGE, RUNS
 from monitor.alert.rules.file import parse_rules
 from monitor.alert.state import State
 from monitor.probe.result import RunState
@@ -56,7 +56,7 @@ def test_runs_that_are_not_done_or_too_old_do_not_count(engine, write):
     write(1, 1, state=RunState.STOPPED)
     assert probed_runs(engine, "correctness", also=(), now=AT) == []
     write(5, 5)
-    assert len(probed_runs(engine, "correctness", also=(), now=AT + timedelta(days=30))) == 1
+    assert len(probed_runs(engine, "correctness", also=(), now=AT + timedelta(days=13))) == 1
     assert probed_runs(engine, "correctness", also=(), now=AT + MAX_AGE + timedelta(days=1)) == []
 
 
@@ -114,7 +114,7 @@ def test_the_work_does_not_grow_with_the_runs_that_are_stored(engine, write, sta
         with engine.begin() as connection:
             connection.execute(copies, {"runs": runs, "state": state, "age": age})
             connection.execute(text("ANALYZE probe_run"))
-            asked = {"since": AT - MAX_AGE, "most": RUNS, "looked_at": LOOKED_AT, "also": []}
+            asked = {"since": AT - LOOKED_BACK, "most": RUNS, "looked_at": LOOKED_AT, "also": []}
             asked |= {"until": None, "app": None}
             plan = connection.execute(text(f"EXPLAIN (ANALYZE, FORMAT JSON) {NEWEST}"), asked).scalar_one()
         return sum(_rows(plan[0]["Plan"]))
@@ -161,8 +161,11 @@ def test_a_rule_falls_silent_without_an_error_when_nothing_is_probed_any_more(en
     for values in ([5, 4] * 10, [4, 2] * 10):
         write(*values)
     assert len(evaluate(rules, store, AT + timedelta(hours=1), ["console"])) == 1
-    ended = evaluate(rules, store, AT + MAX_AGE + timedelta(days=2), ["console"])
-    assert [one.alert.state for one in ended] == [State.RESOLVED]
+    assert evaluate(rules, store, AT + MAX_AGE, ["console"]) == []  # the run ended some minutes later
+    ended = evaluate(rules, store, AT + MAX_AGE + timedelta(minutes=5), ["console"])
+    assert [(one.alert.state, one.alert.note) for one in ended] == [
+        (State.RESOLVED, "ended because no run of the last 2 weeks is done: whether it is better is not known")
+    ]
     (rule,) = rules
     assert store.memory(rule.digest).failing_since is None
 

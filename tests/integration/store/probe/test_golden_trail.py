@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from monitor.core.errors import WrongSettings
 from monitor.probe.result import RunState
-from monitor.store.audit.checks.cross import acts_against_rows
+from monitor.store.audit.checks.accounts import read_accounts
+from monitor.store.audit.checks.cross import acts_against_rows, blanked_probes
 from monitor.store.privacy.erasure import Erasure, ErasureTarget
 from monitor.store.probe.golden import GoldenSets
 from monitor.store.probe.rows import GONE
@@ -68,4 +72,15 @@ def test_an_erasure_takes_golden_items_and_their_turns_along(engine, writer):
     assert sets.newest("support") is None
     assert sets.save("support", [item(3)], by="ada", now=AT).version == 2
     with engine.connect() as connection:
-        assert [finding.sentence for finding in acts_against_rows(connection, QUEUE_KEY)] == []
+        accounts = read_accounts(connection, QUEUE_KEY)
+        assert [*acts_against_rows(connection, QUEUE_KEY), *blanked_probes(connection, accounts)] == []
+
+
+def test_a_set_asks_each_question_once(engine):
+    sets = GoldenSets(engine)
+    sets.save("support", [item(1), item(2)], by="ada", now=AT)
+    twin = replace(item(3), question=f" {item(1).question.upper()}")
+    with pytest.raises(WrongSettings, match="'q3' asks what 'q1' asks"):
+        sets.add("support", twin, by="ada", now=AT)
+    with pytest.raises(WrongSettings, match="two items have the id 'q2'"):
+        sets.save("support", [item(1), item(2), item(2)], by="ada", now=AT)

@@ -119,7 +119,7 @@ def test_without_a_run_of_late_there_is_no_data_and_the_measure_is_kept():
     counts = Counts(labels={"probe": "support"}, counts=(Count(),))
     observation, kept = Decline().observe(counts, signal=CORRECTNESS, bound=0.25, memory=memory, now=NOW)
     assert (observation.outcome, observation.value, kept) == (Outcome.NO_DATA, None, memory)
-    assert observation.detail == "no run of the last 5 weeks is done"
+    assert observation.detail == "no run of the last 2 weeks is done"
 
 
 def test_without_a_change_few_of_many_runs_in_a_row_fire():

@@ -9,7 +9,9 @@ import json
 import pytest
 
 from monitor.core.errors import WrongSettings
-from monitor.probe.formats.read import LONGEST, MOST, parse_golden, read_golden
+from monitor.probe.formats.read import parse_golden, read_golden
+from monitor.probe.golden import LONGEST_TEXT as LONGEST
+from monitor.probe.golden import MOST_ITEMS as MOST
 from monitor.probe.golden import GoldenItem
 
 Q, R = "How long does a refund take?", "A refund takes 14 days."
