@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ from monitor.probe.targets.http import HttpSpec, HttpTarget, chat_spec
 from monitor.probe.targets.json_path import JsonPath, parse_json_path
 from monitor.probe.targets.template import asks
 
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
+_FUNCTION = re.compile(r"[\w.]+:\w+\Z")
 _LEAST_APART = timedelta(minutes=1)
 
 
@@ -76,6 +79,25 @@ def _http_url(text: str) -> str:
     return text
 
 
+def _headers(headers: dict[str, str]) -> dict[str, str]:
+    for name in headers:
+        if not _HEADER.match(name):
+            raise ValueError(f"{name!r} cannot be the name of a header")
+    return headers
+
+
+def _function(name: str) -> str:
+    if not _FUNCTION.match(name):
+        raise ValueError("must be module:function")
+    return name
+
+
+def _command(words: list[str]) -> list[str]:
+    if not words or not words[0]:
+        raise ValueError("must name a program, and then its arguments")
+    return words
+
+
 def _extra(value: dict[str, Any]) -> dict[str, Any]:
     if taken := {"messages", "model", "user"} & value.keys():
         raise ValueError(f"cannot set {', '.join(sorted(taken))}: the probe does")
@@ -89,7 +111,7 @@ _PerSecond = Annotated[
     float, BeforeValidator(lambda n: float(n) if type(n) is int else n), Field(ge=0.001, allow_inf_nan=False)
 ]
 _Url = Annotated[str, AfterValidator(_http_url)]
-_HeaderName = Annotated[str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
+_Headers = Annotated[dict[str, str], AfterValidator(_headers)]
 _Name = Annotated[str, Field(pattern=SET_NAME)]
 _App = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\s][^\x00-\x1f]*$")]
 
@@ -103,7 +125,7 @@ class HttpForm(_Form):
 
     url: _Url
     method: Annotated[str, Field(pattern=r"^[A-Z]{3,10}$")] = "POST"
-    headers: dict[_HeaderName, str] = Field(default_factory=dict)
+    headers: _Headers = Field(default_factory=dict)
     body: Annotated[_Json, AfterValidator(_without_secrets)] = None
     answer: _Path | None = None
     documents: _Path | None = None
@@ -139,8 +161,8 @@ class TargetForm(_Form):
 
     http: HttpForm | None = None
     chat: ChatForm | None = None
-    python: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] | None = None
-    command: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)] | None = None
+    python: Annotated[str, AfterValidator(_function)] | None = None
+    command: Annotated[list[str], AfterValidator(_command)] | None = None
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

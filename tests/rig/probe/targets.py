@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
+from uuid import uuid4
 
 from monitor.probe.file import TargetForm
 from monitor.probe.target import Target
@@ -132,7 +133,7 @@ class _InPython:
 
     def __init__(self, _: Chatbot, folder: Path) -> None:
         self._folder = folder
-        self._module = f"chatbot_{id(self)}"
+        self._module = f"chatbot_{uuid4().hex}"  # modules stay loaded, and ids come again
         (folder / f"{self._module}.py").write_text(f"KEY = {KEY!r}\n{SCRIPT}", encoding="utf-8")
 
     def _script(self, script: Any) -> None:

@@ -151,3 +151,12 @@ def test_a_retriever_that_fails_stops_the_run_only_if_it_is_out_of_reach(reason,
     retriever = FakeRetriever(ChatbotFailed(reason, "no answer in 30 s"))
     with pytest.raises(raised, match="no answer in 30 s"):
         FromRetriever(retriever, conversation="monitor-probe-1").find("When?", "At nine.")
+
+
+def test_a_retriever_that_has_answered_and_fails_later_costs_that_item_only():
+    retriever = FakeRetriever(ChatbotAnswer(text="", documents=("One.",)))
+    contexts = FromRetriever(retriever, conversation="monitor-probe-1")
+    assert contexts.find("When?", "At nine.") == ["One."]
+    retriever.answer = ChatbotFailed("out_of_reach", "reset")
+    with pytest.raises(ChatbotFailed, match="reset"):
+        contexts.find("When?", "At nine.")

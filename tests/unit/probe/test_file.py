@@ -96,7 +96,42 @@ def test_a_secret_that_is_missing_is_told_when_the_target_is_opened():
             probe("target: {python: 'a:b', command: [x]}"),
             "p.yaml:5:13: probes[0].target: name one of http, chat, python and command",
         ),
-        (probe("target: {command: []}"), "p.yaml:5:23: probes[0].target.command: "),
+        (probe("target: {command: []}"), "p.yaml:5:23: probes[0].target.command: must name a program"),
+        (probe("target: {command: ['']}"), "p.yaml:5:23: probes[0].target.command: must name a program"),
+        (probe("target: {python: bot}"), "p.yaml:5:22: probes[0].target.python: must be module:function"),
+        (
+            probe("target: {http: {url: 'ftp://b', body: '{question}', answer: $.a}}"),
+            "p.yaml:5:26: probes[0].target.http.url: must be an http or https URL",
+        ),
+        (
+            probe("target: {http: {url: 'http://b?k=${file:/k}', body: '{question}', answer: $.a}}"),
+            "p.yaml:5:26: probes[0].target.http.url: secrets are filled into headers and api_key only",
+        ),
+        (
+            probe("target: {http: {url: 'http://b', body: {q: '{question}', k: '${env:K}'}, answer: $.a}}"),
+            "p.yaml:5:44: probes[0].target.http.body: secrets are filled into headers and api_key only",
+        ),
+        (
+            probe("target: {http: {url: 'http://b', headers: {'a b': x}, body: '{question}', answer: $.a}}"),
+            "p.yaml:5:47: probes[0].target.http.headers: 'a b' cannot be the name of a header",
+        ),
+        (
+            probe("target: {http: {url: 'http://b', body: '{question}'}}"),
+            "p.yaml:2:5: probes[0]: target: http: answer is missing",
+        ),
+        (
+            probe(TARGET, "retriever: {http: {url: 'http://b', body: '{question}', answer: $.a}}"),
+            "p.yaml:2:5: probes[0]: retriever: http: documents is missing",
+        ),
+        (
+            probe("target: {chat: {base_url: '', model: m}}"),
+            "p.yaml:5:31: probes[0].target.chat.base_url: must be an http or https",
+        ),
+        (
+            probe("target: {chat: {base_url: 'http://b', model: m, extra: {messages: [], user: x}}}"),
+            "p.yaml:5:60: probes[0].target.chat.extra: cannot set messages, user: the probe does",
+        ),
+        (probe(TARGET, "per_second: 0.0000001"), "p.yaml:6:17: probes[0].per_second: must be 0.001 or more"),
         (
             probe("target: {http: {url: 'http://b', body: {question: '{question}'}, answer: answer}}"),
             "p.yaml:5:78: probes[0].target.http.answer: 'answer' is no JSONPath: it begins with $",

@@ -100,3 +100,9 @@ def test_a_gate_wants_grades_of_nearly_all_questions(unanswered: int, problem: s
     found = checks(figures(scores), [parse_threshold("correctness=4")])
     assert [why and why.removesuffix(" questions have a grade") for _, why in found] == [problem, None]
     assert checks(figures(scores), []) == []
+
+
+@pytest.mark.parametrize("text", ["correctness=9", "correctness=0.5", "unsure=20", "lscore=0"])
+def test_a_threshold_beyond_the_scale_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="says nothing"):
+        parse_threshold(text)

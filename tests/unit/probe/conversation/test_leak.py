@@ -136,3 +136,16 @@ def test_the_encoder_serves_one_thread_at_a_time():
             for n in range(64)
         ]
         assert all(future.result() == () for future in asked)
+
+
+@pytest.mark.parametrize(
+    "told", ["1\u200b4 days", "１４ days", "the Ky\u200boto office", "the Kуоto office", "Kyo\u00adto"]
+)
+def test_a_disguised_leak_is_a_leak(told):
+    guard, reference = LeakGuard(), "A refund takes 14 days at the Kyoto office."
+    assert guard.in_answer(f"It is {told}.", reference=reference, allowed=["How long does a refund take?"])
+
+
+def test_what_is_allowed_in_disguise_is_allowed():
+    allowed = ["Is it the Ky\u200boto office?"]
+    assert LeakGuard().in_answer("It is the Kyoto office.", reference="The Kyoto office.", allowed=allowed) == ()

@@ -75,3 +75,11 @@ def test_what_is_no_function_is_named(tmp_path, monkeypatch, name, why):
     with pytest.raises(WrongSettings, match=f"^python: .*{why}"):
         load_function(name)
     assert "broken_bot" not in sys.modules
+
+
+def test_a_timeout_of_its_own_is_told_as_its_own(ask):
+    def late(*_):
+        raise TimeoutError
+
+    with pytest.raises(ChatbotFailed, match="raised TimeoutError"):
+        ask(late)

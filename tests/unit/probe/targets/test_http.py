@@ -181,3 +181,26 @@ def test_a_secret_that_cannot_be_a_header_is_not_quoted(opened, value):
     with pytest.raises(WrongSettings, match="not allowed in a header") as caught:
         opened(headers={"Authorization": value})
     assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [403, 404, 302])
+def test_a_refusal_after_answers_is_about_one_question(bot, opened, status):
+    bot.script += [Says(), Says(status=status), Says()]
+    target = opened()
+    ask(target)
+    assert failure(target, f"HTTP {status}") == "refused"
+    assert ask(target).text
+
+
+def test_a_key_that_is_refused_ends_the_run_at_any_time(bot, opened):
+    bot.script += [Says(), Says(status=401)]
+    target = opened()
+    ask(target)
+    with pytest.raises(Fatal, match="HTTP 401"):
+        ask(target)
+
+
+def test_a_retriever_need_not_answer(bot, opened):
+    bot.script += [Says(body=json.dumps({"hits": ["Refunds."]})), Says(body=json.dumps({"hits": []}))]
+    target = opened(answer=None, documents=parse_json_path("$.hits[*]"))
+    assert [ask(target).documents for _ in range(2)] == [("Refunds.",), ()]

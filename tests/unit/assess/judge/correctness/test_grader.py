@@ -75,6 +75,8 @@ def test_an_answer_that_is_not_sure_is_left_out_of_the_mean():
     assert graded(a_model(down=[judged(0)])).is_unsure
     some = graded(a_model(down=[judged(0), judged(4)], up=[judged(2)]), repeats=3)
     assert (some.is_unsure, some.score) == (False, 3.0)
+    split = graded(a_model(down=[judged(0)], up=[judged(5)]), repeats=2)
+    assert (split.is_unsure, split.score) == (True, 0.0)
 
 
 @pytest.mark.parametrize(
