@@ -74,7 +74,8 @@ def golden_item(
         raise NotGolden(f"its id has more than {LONGEST_ID} characters")
     short = [(tag, text) for tag, text in tags.items() if max(len(tag), len(text)) <= LONGEST_TAG]
     kept = {storable(tag): storable(text) for tag, text in short[:MOST_TAGS]}
-    return GoldenItem(id=name or content_id(asked), question=asked, reference=right, tags=kept, source=source)
+    made_of = None if source is None else Source(*map(storable, source))
+    return GoldenItem(id=name or content_id(asked), question=asked, reference=right, tags=kept, source=made_of)
 
 
 def question_key(question: str) -> str:

@@ -78,6 +78,10 @@ def run_figures(connection: Connection, numbers: Collection[int]) -> dict[int, R
 
 def _figures(by_state: Mapping[ItemState, Mapping[Any, Any]]) -> RunFigures:
     graded = by_state.get(ItemState.GRADED, {})
-    means = {s: mean_of(graded.get(s, 0), graded.get(f"{s}_mean"), graded.get(f"{s}_spread")) for s in SCORES}
+    means = {
+        s: mean_of(graded.get(s, 0), graded.get(f"{s}_mean"), graded.get(f"{s}_spread"), scale)
+        for s, scale in SCORES.items()
+    }
     states = Counter({state: row["items"] for state, row in by_state.items()})
-    return RunFigures(**means, unsure=share_of(states[ItemState.UNSURE], states[ItemState.GRADED]), states=states)
+    judged = states[ItemState.UNSURE] + states[ItemState.GRADED]
+    return RunFigures(**means, unsure=share_of(judged - graded.get("correctness", 0), judged), states=states)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from monitor.probe.golden import Source
 from monitor.probe.result import RunState
 from monitor.report.weekly.content import content
 from monitor.store.probe.golden import GoldenSets
@@ -12,7 +13,7 @@ from monitor.store.report.weekly import WeeklyFacts
 from tests.factories.probe.runs import item, result, run
 from tests.factories.report.weekly_traffic import APP, WEEK
 
-ITEMS = [item(number, source="shop/a" if number == 1 else None) for number in range(12)]
+ITEMS = [item(number, source=Source("shop", "a") if number == 1 else None) for number in range(12)]
 
 
 def probe(engine, at, score, *, state=RunState.DONE, items=ITEMS, **changes):
