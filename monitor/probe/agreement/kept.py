@@ -119,4 +119,4 @@ def _line(path: Path, number: int, line: bytes) -> _Line:
 
 
 def _no_grade(path: Path, number: int) -> WrongSettings:
-    return WrongSettings(f"{path}: line {number} is no grade that --save has written; name a new file")
+    return WrongSettings(f"{path}: line {number} is not a grade that --save has written: name a new file")

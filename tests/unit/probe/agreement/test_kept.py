@@ -92,7 +92,7 @@ def test_a_line_that_was_cut_off_is_judged_again(file):
 @pytest.mark.parametrize("text", ['{"question": "Q?"}\n', '{"question": "Q?"}', "hello", "\n", '{"key": "x"}\n'])
 def test_a_file_that_holds_something_else_is_left_as_it_is(file, text):
     file.write_text(text)
-    with pytest.raises(WrongSettings, match="line 1 is no grade"):
+    with pytest.raises(WrongSettings, match="line 1 is not a grade"):
         kept({}, file)
     assert file.read_text() == text
 
