@@ -104,13 +104,14 @@ class Description:
     """What explains an episode beyond its figures.
 
     `cause` says in at most three sentences which part broke, how sure that is, and what would tell more; `changes` has
-    one sentence each, the most telling first.
+    one sentence each, the most telling first. `run_url` leads to the run of a probe that the alert is about.
     """
 
     cause: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
     course: Course | None = None
+    run_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +143,7 @@ class Notification:
     examples: tuple[Example, ...] = ()
     course: Course | None = None
     url: str | None = None
+    run_url: str | None = None  # of the probe's run that it is about
     id: int | None = None
     attempts: int = 0
     in_doubt: bool = False
@@ -171,6 +173,11 @@ class Notification:
     def runbook(self) -> str | None:
         """What to do about the leading alert: a URL, or a text that leads to it; not yet made harmless."""
         return self.leading.annotations.get("runbook")
+
+    @property
+    def links(self) -> tuple[tuple[str | None, str], ...]:
+        """Where to look, with words for each; not yet made harmless."""
+        return (self.url, "Open in monitor"), (self.run_url, "Run of the probe"), (self.runbook, "Runbook")
 
     @property
     def severity(self) -> Severity:

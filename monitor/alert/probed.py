@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,6 +15,7 @@ MAX_AGE: Final = timedelta(days=14)  # of the newest run; an older one says noth
 LOOKED_BACK: Final = timedelta(days=35)  # to runs that the newest one is compared with: five of a weekly probe
 RUNS: Final = 6  # of each probe that are read
 NOTHING_OF_LATE: Final = f"no run of the last {spelled(MAX_AGE)} is done"
+_OF_RUN = re.compile(r"(?:only \d+ questions of )?run (\d+)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,3 +54,9 @@ class Probed:
     @property
     def labels(self) -> Mapping[str, str]:
         return {"probe": self.probe, "app": self.app, "environment": self.environment}
+
+
+def run_of_detail(detail: str | None) -> int | None:
+    """The number of the run that an alert is about, from the detail of its observation; None if it names none."""
+    found = _OF_RUN.match(detail or "")
+    return int(found[1]) if found else None

@@ -103,6 +103,9 @@ class Threshold(Method):
         if newest is not None and not newest.says_enough:
             detail = f"run {newest.number} judged only {newest.judged} of {newest.items} questions"
             return replace(observation, outcome=Outcome.UNSURE, detail=detail), memory
+        if newest is not None:
+            detail = f"run {newest.number} judged {newest.judged} of {newest.items} questions"
+            return replace(observation, detail=detail), memory
         return observation, memory
 
     def _outcome(self, count: Count, signal: Signal, bound: float, lower: float, upper: float) -> Outcome:

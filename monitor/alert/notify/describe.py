@@ -13,6 +13,7 @@ from monitor.alert.explain.explanation import Explanation
 from monitor.alert.explain.finding import ExampleAnswer
 from monitor.alert.notification import MAX_EXAMPLES, Course, Description, Example, NotifiedAlert, Point
 from monitor.alert.ports import SignalReader
+from monitor.alert.probed import run_of_detail
 from monitor.alert.rule import Rule
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import MINUTE, Span, measured
@@ -56,6 +57,7 @@ class Describer:
     embed: Embed | None
     link: AnswerLink
     trace_link: AnswerLink = lambda *_: None  # may raise `Retriable`
+    run_link: Callable[[int], str | None] = lambda _: None
 
     def __call__(self, alert: NotifiedAlert, now: datetime) -> Description:
         """Describes the alert at `now`; parts that do not apply to its signal or state are left out.
@@ -65,7 +67,8 @@ class Describer:
         """
         rule = next((rule for rule in self.rules if rule.name == alert.rule), None)
         if rule is None or rule.signal.is_momentary:
-            return Description()
+            run = run_of_detail(alert.detail) if rule is not None and rule.signal.is_of_probe else None
+            return Description(run_url=None if run is None else self.run_link(run))
         course = course_of(self.signals, alert, now, signal=rule.signal, selector=rule.selector, by=rule.by)
         shown = rule.signal.shown_by
         if shown is None or alert.status != "firing":

@@ -109,4 +109,5 @@ def _notification(flush: Flush, link: Link, now: datetime) -> Notification:
         examples=description.examples,
         course=description.course,
         url=link(flush.alerts[0]),
+        run_url=description.run_url,
     )

@@ -67,11 +67,7 @@ def html_of(notification: Notification, *, chart_id: str | None = None) -> str:
         parts.append(f"<h3>What changed</h3><ul>{changes}</ul>")
     if notification.examples:
         parts.append(f"<h3>Examples</h3><ol>{''.join(map(_example, notification.examples))}</ol>")
-    links = [
-        (notification.url, "Open in monitor"),
-        (notification.runbook, "Runbook"),
-    ]
-    if shown := [link for url, text in links if (link := _link(url, text))]:
+    if shown := [link for url, text in notification.links if (link := _link(url, text))]:
         parts.append(f"<p>{' · '.join(shown)}</p>")
     parts.append(f'<p style="color:#666">Episode {_line(notification.episode)}</p>')
     return (

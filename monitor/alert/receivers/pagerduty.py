@@ -97,7 +97,7 @@ def events_of(notification: Notification) -> list[dict[str, Json]]:
 
 def _trigger(notification: Notification, alert: NotifiedAlert) -> dict[str, Json]:
     if alert != notification.leading:  # what changed and the examples belong to the leading alert
-        notification = replace(notification, cause=(), changes=(), examples=(), url=None)
+        notification = replace(notification, cause=(), changes=(), examples=(), url=None, run_url=None)
     notification = replace(notification, alerts=(alert,))
     payload: dict[str, Json] = {
         "summary": shortened(f"{title(notification)} ({figure(alert)})", _SUMMARY),
@@ -147,6 +147,6 @@ def _alert(alert: NotifiedAlert) -> dict[str, Json]:
 
 
 def _links(notification: Notification) -> list[Json]:
-    links = [(notification.url, "Open in monitor"), (notification.runbook, "Runbook")]
+    links = [*notification.links]
     links += [(example.url, f"Example {n}") for n, example in enumerate(notification.examples, start=1)]
     return [{"href": url, "text": text} for target, text in links if (url := http_url(target))]

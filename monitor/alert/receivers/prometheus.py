@@ -36,6 +36,8 @@ def annotation_set(alert: NotifiedAlert, notification: Notification) -> dict[str
     }
     if alert is not notification.leading:
         return annotations
+    if run := http_url(notification.run_url):
+        annotations["run_url"] = run
     if notification.cause:
         annotations["cause"] = " ".join(shortened(sentence, _MAX_LABEL) for sentence in notification.cause)
     if notification.changes:

@@ -150,7 +150,7 @@ def _examples(examples: tuple[Example, ...], length: int) -> list[Json]:
 
 
 def _actions(notification: Notification, examples: int) -> list[Json]:
-    links = [(notification.url, "Open in monitor"), (notification.runbook, "Runbook")]
+    links = [*notification.links]
     shown = list(enumerate(notification.examples[:examples], start=1))
     links += [(example.url, f"Example {n}") for n, example in shown]
     traces = [(example.trace_url, f"Trace {n}") for n, example in shown]

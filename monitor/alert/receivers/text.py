@@ -35,8 +35,7 @@ def render(notification: Notification) -> str:
             f"     Answer:   {shortened(example.answer, _MAX_ANSWER)}",
         ]
         lines += [f"     {url}" for target in (example.url, example.trace_url) if (url := http_url(target))]
-    if url := http_url(notification.url):
-        lines.append(f"  {url}")
+    lines += [f"  {url}" for target in (notification.url, notification.run_url) if (url := http_url(target))]
     return "\n".join(lines) + "\n\n"
 
 

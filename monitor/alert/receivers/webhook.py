@@ -142,6 +142,7 @@ def _ours(notification: Notification, shown: tuple[NotifiedAlert, ...]) -> dict[
         "title": shortened(title(notification), _SHORT),
         "line": shortened(news_line(notification), _SHORT),
         "url": http_url(notification.url),
+        "run_url": http_url(notification.run_url),
         "owner": shortened(notification.owner, _SHORT) if notification.owner else None,
         "runbook": shortened(notification.runbook, _SHORT) if notification.runbook else None,
         "cause": [shortened(sentence, _SHORT) for sentence in notification.cause],

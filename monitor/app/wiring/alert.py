@@ -242,6 +242,7 @@ class Alerting:
             embed=lambda texts: self._embedder().embed(texts),
             link=self.answer_link,
             trace_link=self.trace_link,
+            run_link=self.run_link,
         )
 
     def link(self, alert: NotifiedAlert) -> str | None:
@@ -251,6 +252,10 @@ class Alerting:
     def answer_link(self, app: str, interaction_id: str) -> str | None:
         """The page of an answer, if the URL of this installation is set."""
         return self._address("interactions", app, interaction_id)
+
+    def run_link(self, run: int) -> str | None:
+        """The page of a run of a probe, if the URL of this installation is set."""
+        return self._address("probes", str(run))
 
     def trace_link(self, app: str, interaction_id: str) -> str | None:
         """The trace of an answer in the team's own tool, if MONITOR_TRACE_URL has an address; may raise `Retriable`."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from dataclasses import fields
 from datetime import datetime
 from typing import Any, Final
 from zlib import crc32
 
-from sqlalchemy import Connection, Engine, Row, Select, Update, and_, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Select, Update, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from monitor.audit.commitment import new_secret
@@ -18,14 +18,15 @@ from monitor.probe.figures import RunFigures
 from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, Scored, ScoredRun
 from monitor.store.audit_queue import queue_act
 from monitor.store.database import advisory_lock, bounded, retriable
+from monitor.store.probe.items import ItemFilter, ItemPage, all_items, asked_questions, item_page, known_tags
 from monitor.store.probe.newest import newest_runs, run_figures
 from monitor.store.probe.proof import run_act, turns_committed
-from monitor.store.probe.rows import item_result, probe_run_of, result_row, turn_rows
-from monitor.store.tables.probe import golden_item, probe_result, probe_run, probe_turn
+from monitor.store.probe.rows import probe_run_of, result_row, turn_rows
+from monitor.store.tables.probe import probe_result, probe_run, probe_turn
 
 MOST_LISTED: Final = 1_000
 PROBE_LOCK: Final = 7_305_206
-_r, _p, _t, _g = probe_run.c, probe_result.c, probe_turn.c, golden_item.c
+_r, _p = probe_run.c, probe_result.c
 _RUN = [_r[field.name] for field in fields(ProbeRun)]
 _SCORES = (_p.run, _p.item, _p.state, _p.correctness, _p.wscore, _p.lscore, _p.mscore)
 
@@ -160,21 +161,23 @@ class ProbeRuns:
 
     def results(self, number: int) -> list[ItemResult]:
         """The results of a run with their turns, in the order of the golden set; none of a run that does not exist."""
-        item = _g.name == _r.golden, _g.version == _r.golden_version, _g.id == _p.item, ~_g.erased
-        found = (
-            select(probe_result, _g.question, _g.reference, _g.tags, _g.source_app, _g.source_id)
-            .join(probe_run, _p.run == _r.number)
-            .outerjoin(golden_item, and_(*item))
-            .where(_p.run == number)
-            .order_by(_p.place)
-        )
-        turns = select(probe_turn).where(_t.run == number).order_by(_t.place, _t.turn)
         with bounded(self._engine) as connection:
-            rows = connection.execute(found).mappings().all()
-            of_place: dict[int, list[Mapping[Any, Any]]] = {}
-            for turn in connection.execute(turns).mappings():
-                of_place.setdefault(turn["place"], []).append(turn)
-        return [item_result(row, of_place.get(row["place"], [])) for row in rows]
+            return all_items(connection, number)
+
+    def page(self, run: ProbeRun, wanted: ItemFilter, *, start: int, most: int) -> ItemPage:
+        """A page of the items of a run, the worst first; see `item_page`."""
+        with bounded(self._engine) as connection:
+            return item_page(connection, run.number, wanted, start=start, most=most)
+
+    def tags(self, run: ProbeRun) -> list[str]:
+        """The first tags of a run's questions, each as NAME=VALUE."""
+        with bounded(self._engine) as connection:
+            return known_tags(connection, run)
+
+    def questions(self, run: ProbeRun, items: Collection[str]) -> dict[str, str]:
+        """The questions of a run with these ids, as far as they are still stored."""
+        with bounded(self._engine) as connection:
+            return asked_questions(connection, run, items)
 
     def marks(self, marks: Collection[str]) -> frozenset[str]:
         """Which of these marks belong to runs."""

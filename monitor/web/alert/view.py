@@ -13,6 +13,7 @@ from monitor.alert.figures import amount, capital, figure, limit_of, signal_word
 from monitor.alert.mute import Muting
 from monitor.alert.notification import Course
 from monitor.alert.notify.notified import described
+from monitor.alert.probed import run_of_detail
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.state import Alert, State
@@ -126,6 +127,15 @@ def delivery(row: Row) -> str:
     if row["given_up"]:
         return f"lost: {row['last_error']}"
     return f"waiting: {row['last_error']}" if row["last_error"] else "waiting"
+
+
+def probe_path(alert: Alert) -> str | None:
+    """The run of a probe that the alert is about, or the runs that may be; None if it is about live answers."""
+    if not alert.signal.startswith(f"{SignalKind.PROBE} "):
+        return None
+    run = run_of_detail(alert.detail)
+    query = [(label, alert.labels[label]) for label in ("probe", "app") if alert.labels.get(label)]
+    return f"/probes?{urlencode(query, errors='replace')}" if run is None else f"/probes/{run}"
 
 
 def interactions_path(alert: Alert) -> str:

@@ -56,7 +56,7 @@ def _parse_flag(value: object) -> object:
     raise ValueError("is neither true nor false")
 
 
-def _parse_integer(value: object) -> object:
+def parse_integer(value: object) -> object:
     if isinstance(value, str) and re.fullmatch(r"-?\d+", value, re.ASCII) is None:
         raise ValueError("is not an integer")
     return value
@@ -71,12 +71,12 @@ Text = Annotated[str, Field(max_length=MAX_TEXT_CHARS), AfterValidator(storable)
 Name = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS), AfterValidator(storable)]
 Moment = Annotated[datetime, BeforeValidator(_parse_time), WithJsonSchema({"type": "string", "format": "date-time"})]
 Flag = Annotated[bool, BeforeValidator(_parse_flag)]
-Id = Annotated[int, Field(ge=1, le=MAX_ID), BeforeValidator(_parse_integer)]
+Id = Annotated[int, Field(ge=1, le=MAX_ID), BeforeValidator(parse_integer)]
 Limit = Annotated[
-    int, Field(ge=1, le=MAX_PAGE), BeforeValidator(_parse_integer), Query(description="The most entries to return.")
+    int, Field(ge=1, le=MAX_PAGE), BeforeValidator(parse_integer), Query(description="The most entries to return.")
 ]
 LargeLimit = Annotated[
-    int, Field(ge=1, le=MAX_LARGE), BeforeValidator(_parse_integer), Query(description="The most entries to return.")
+    int, Field(ge=1, le=MAX_LARGE), BeforeValidator(parse_integer), Query(description="The most entries to return.")
 ]
 Cursor = Annotated[
     str | None,

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
+from pydantic import BeforeValidator, Field
 
 from monitor.app.probe.before import compared_runs, run_before
 from monitor.app.wiring.application import Application
-from monitor.probe.figures import figures
+from monitor.privacy.masking import redact
+from monitor.probe.result import ItemState
+from monitor.store.interaction.filters import parsed_tag
+from monitor.store.probe.items import MOST_ITEMS, ItemFilter
 from monitor.web.base.access import Identity, Permission
-from monitor.web.base.guard import Needs
-from monitor.web.base.parameters import Id, LargeLimit, Text
+from monitor.web.base.guard import Forbidden, Needs
+from monitor.web.base.parameters import Id, LargeLimit, Text, parameter_error, parse_integer
 from monitor.web.base.problem import NOT_FOUND, problems
 from monitor.web.probe.api_model import (
-    Comparison,
     Figures,
     GoldenList,
-    GoldenSummary,
     ProbeList,
     RunDetail,
     RunList,
     Summary,
+    comparison_model,
+    golden_model,
     item_model,
     run_model,
 )
@@ -81,22 +84,46 @@ def runs(
     responses=problems(NOT_FOUND),
     summary="Get a run of a probe with its conversations",
 )
-def run(request: Request, _: Viewer, number: Annotated[Id, Path()]) -> RunDetail:
-    """Returns figures, the comparison with the run before, and all items in their order; personal data is masked."""
+def run(
+    request: Request,
+    who: Viewer,
+    number: Annotated[Id, Path()],
+    *,
+    state: Annotated[ItemState | None, Query(description="Only items in this state.")] = None,
+    score: Annotated[
+        Annotated[int, Field(ge=0, le=5), BeforeValidator(parse_integer)] | None,
+        Query(description="Only items whose first answer has this score, rounded; 0: it is not sure."),
+    ] = None,
+    tag: Annotated[
+        Text | None, Query(description="`NAME=VALUE`: only items with this tag.", json_schema_extra={"format": "tag"})
+    ] = None,
+    start: Annotated[
+        int,
+        Field(ge=0, le=MOST_ITEMS),
+        BeforeValidator(parse_integer),
+        Query(description="`next` of the page before, under the same filters."),
+    ] = 0,
+    limit: LargeLimit = _PAGE,
+) -> RunDetail:
+    """Returns figures, the comparison with the run before, and a page of the items; personal data is masked."""
     application: Application = request.app.state.application
     probing = application.probing
     found = probing.runs.run(number)
     if found is None:
         raise HTTPException(NOT_FOUND, "no such run is stored")
-    results = probing.runs.results(number)
+    wanted = ItemFilter(state=state, score=score, tag=None if tag is None else _tag(tag, who))
+    page = probing.runs.page(found, wanted, start=start, most=limit)
+    end = start + limit
     before = run_before(probing.runs, found)
     compared = None if before is None else compared_runs(probing.runs, probing.golden, before, found)
     return RunDetail(
         run=run_model(found),
-        figures=Figures.of(figures([one.scored for one in results])),
+        figures=Figures.of(probing.runs.figures([number])[number]),
         before=None if before is None else before.number,
-        comparison=None if compared is None else Comparison.model_validate(compared.to_json()),
-        items=[item_model(one) for one in results],
+        comparison=None if compared is None else comparison_model(compared),
+        items=[item_model(place, one) for place, one in page.items],
+        total=page.total,
+        next=end if end < page.total else None,
     )
 
 
@@ -110,4 +137,15 @@ def run(request: Request, _: Viewer, number: Annotated[Id, Path()]) -> RunDetail
 def golden(request: Request, _: Viewer) -> GoldenList:
     """Returns the newest version of each set, by name; `items` is the number of its questions."""
     application: Application = request.app.state.application
-    return GoldenList(items=[GoldenSummary(**asdict(one)) for one in application.probing.golden.every()])
+    return GoldenList(items=list(map(golden_model, application.probing.golden.every())))
+
+
+def _tag(typed: str, who: Identity) -> tuple[str, str]:
+    """The name and value of a tag; nobody finds out by guessing what is masked for them."""
+    try:
+        found = parsed_tag(typed)
+    except ValueError:
+        raise parameter_error("tag", "is not NAME=VALUE") from None
+    if not who.may(Permission.UNMASK) and redact(typed) != typed:
+        raise Forbidden(f"the role {who.role} sees personal data masked only, and cannot search for it")
+    return found

@@ -8,10 +8,11 @@ from datetime import datetime
 from pydantic import Field
 
 from monitor.privacy.masking import redact
-from monitor.probe.compare import Outcome
+from monitor.probe.compare import Compared, Outcome
 from monitor.probe.figures import RunFigures
 from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, Turn
-from monitor.web.base.api_model import ApiResponse, rounded
+from monitor.store.probe.golden import GoldenListing
+from monitor.web.base.api_model import ApiResponse, masked, masked_throughout, rounded
 
 
 class Figure(ApiResponse):
@@ -39,7 +40,7 @@ class Figures(ApiResponse):
 
 
 class Run(ApiResponse):
-    """A run of a probe."""
+    """A run of a probe; personal data in its names is masked."""
 
     number: int
     probe: str
@@ -126,8 +127,9 @@ class ProbeTurn(ApiResponse):
 
 
 class ProbeItem(ApiResponse):
-    """A golden item with the conversation about it."""
+    """A golden item with the conversation about it; personal data is masked, in the id and the tags, too."""
 
+    place: int = Field(description="in the golden set, from 1")
     id: str
     question: str
     reference: str
@@ -144,17 +146,19 @@ class ProbeItem(ApiResponse):
 
 
 class RunDetail(ApiResponse):
-    """A run with its items, and the earlier run that it is compared with."""
+    """A run with a page of its items, and the earlier run that it is compared with."""
 
     run: Run
     figures: Figures
     before: int | None
     comparison: Comparison | None
-    items: list[ProbeItem]
+    items: list[ProbeItem] = Field(description="those without an answer first, then not sure ones, then by score")
+    total: int = Field(description="items that the filters find")
+    next: int | None = Field(description="`start` of the next page")
 
 
 class GoldenSummary(ApiResponse):
-    """The newest version of a golden set."""
+    """The newest version of a golden set; personal data in its name is masked."""
 
     name: str
     version: int
@@ -171,20 +175,34 @@ class GoldenList(ApiResponse):
 
 
 def run_model(run: ProbeRun) -> Run:
-    """The run with what others say of it masked."""
-    masked = {name: redact(getattr(run, name)) for name in ("chatbot", "target")}
-    return Run(**{**asdict(run), **masked, "error": None if run.error is None else redact(run.error)})
+    """The run with every name and text masked, as on the pages."""
+    names = ("probe", "app", "environment", "chatbot", "golden", "target", "judge", "error")
+    return Run(**asdict(run) | {name: masked(getattr(run, name)) for name in names})
 
 
-def item_model(result: ItemResult) -> ProbeItem:
-    """The result of an item, every text masked."""
+def comparison_model(compared: Compared) -> Comparison:
+    """The comparison with the ids of items masked."""
+    found = Comparison.model_validate(compared.to_json())
+    return found.model_copy(
+        update={"moved": [one.model_copy(update={"item": redact(one.item)}) for one in found.moved]}
+    )
+
+
+def golden_model(listing: GoldenListing) -> GoldenSummary:
+    """The golden set with its name masked."""
+    return GoldenSummary(**asdict(listing) | {"name": redact(listing.name)})
+
+
+def item_model(place: int, result: ItemResult) -> ProbeItem:
+    """The result of an item, every text masked; `place` is from 0."""
     item = result.item
     return ProbeItem(
-        id=item.id,
+        place=place + 1,
+        id=redact(item.id),
         question=redact(item.question),
         reference=redact(item.reference),
-        tags={name: redact(value) for name, value in item.tags.items()},
-        source=None if item.source is None else str(item.source),
+        tags=masked_throughout(item.tags),
+        source=None if item.source is None else masked(str(item.source)),
         state=result.state,
         correctness=rounded(result.correctness),
         wscore=rounded(result.wscore),
@@ -202,15 +220,11 @@ def _turn(turn: Turn) -> ProbeTurn:
         question=redact(turn.question),
         answer=redact(turn.answer),
         documents=[redact(document) for document in turn.documents],
-        composed=_masked(turn.composed),
+        composed=masked(turn.composed),
         scores=[] if grade is None else list(grade.scores),
         feedback="" if grade is None else redact(grade.feedback),
-        reason=None if grade is None else _masked(grade.reason),
-        failure=_masked(turn.failure),
+        reason=None if grade is None else masked(grade.reason),
+        failure=masked(turn.failure),
         latency_ms=rounded(turn.latency_ms),
         leaks=[redact(leak) for leak in turn.leaks],
     )
-
-
-def _masked(text: str | None) -> str | None:
-    return None if text is None else redact(text)

@@ -11,20 +11,22 @@ from fastapi.responses import HTMLResponse
 
 from monitor.app.probe.before import compared_runs, run_before
 from monitor.app.wiring.application import Application
-from monitor.probe.figures import figures
-from monitor.probe.result import ItemState, RunState
+from monitor.core.assessment_json import storable
+from monitor.privacy.masking import redact
+from monitor.probe.result import RunState
+from monitor.store.probe.items import MOST_ITEMS
+from monitor.store.probe.rows import GONE
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page
 from monitor.web.base.parameters import MAX_ID
+from monitor.web.probe.filters import SCORE_WORDS, STATE_WORDS, ItemQuery, parse_items
 from monitor.web.probe.view import (
     OUTCOMES,
     SHOWN_RUNS,
-    STATE_WORDS,
     named_figures,
     probe_views,
     shown,
-    worst_first,
 )
 
 router = APIRouter()
@@ -32,7 +34,6 @@ PAGE = 20  # runs of a page
 ITEMS = 50  # of a page of a run
 _COURSE = timedelta(days=92)
 _MOVED = 10  # questions shown that fell
-_MOST_ITEMS = 1_000_000
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Parameter = Annotated[str, Query(max_length=1_000)]
 Number = Annotated[int, Path(ge=1, le=MAX_ID)]
@@ -79,20 +80,29 @@ def run(
     number: Number,
     *,
     state: Parameter = "",
-    start: Annotated[int, Query(alias="from", ge=0, le=_MOST_ITEMS)] = 0,
+    score: Parameter = "",
+    tag: Parameter = "",
+    start: Annotated[int, Query(alias="from", ge=0, le=MOST_ITEMS)] = 0,
 ) -> HTMLResponse:
-    """Shows a run: figures, the comparison with the run before, and its items, worst first."""
+    """Shows a run: figures, the comparison with the run before, and a page of its items, worst first."""
     application: Application = request.app.state.application
     probing = application.probing
     found = probing.runs.run(number)
     if found is None:
         raise HTTPException(404, "There is no run with this number.")
-    results = probing.runs.results(number)
-    chosen = ItemState(state) if state in set(ItemState) else None
-    items = worst_first(results, chosen)
+    tags = [its for its in probing.runs.tags(found) if redact(its) == its]  # a masked value would find nothing
+    query = parse_items(
+        state=storable(state),
+        score=storable(score),
+        tag=storable(tag),
+        tags=tags,
+        unmask=who.may(Permission.UNMASK),
+    )
+    items = probing.runs.page(found, query.wanted, start=start, most=ITEMS)
     before = run_before(probing.runs, found)
     comparison = None if before is None else compared_runs(probing.runs, probing.golden, before, found)
-    counted = figures([one.scored for one in results])
+    fell = [] if comparison is None else [its for its in comparison.moved if its.by < 0][:_MOVED]
+    counted = probing.runs.figures([number])[number]
     return page(
         request,
         "probe/run.html",
@@ -102,21 +112,23 @@ def run(
         figures=named_figures(counted, found),
         counts=counted.states,
         states=STATE_WORDS,
-        state=chosen or "",
+        score_words=SCORE_WORDS,
+        tags=tags,
+        query=query,
         before=before,
         compared=comparison,
-        fell=[] if comparison is None else [its for its in comparison.moved if its.by < 0][:_MOVED],
-        asked={one.item.id: one.item.question for one in results},
+        fell=fell,
+        asked=probing.runs.questions(found, [its.item for its in fell]) if fell else {},
+        gone=GONE,
         outcomes=OUTCOMES,
-        items=items[start : start + ITEMS],
-        number_of_items=len(items),
+        items=items,
         start=start,
-        earlier=_items_path(number, chosen, max(start - ITEMS, 0)) if start else None,
-        later=_items_path(number, chosen, start + ITEMS) if start + ITEMS < len(items) else None,
+        earlier=_items_path(number, query, max(start - ITEMS, 0)) if start else None,
+        later=_items_path(number, query, start + ITEMS) if start + ITEMS < items.total else None,
         shown=shown,
     )
 
 
-def _items_path(number: int, state: ItemState | None, start: int) -> str:
-    query = {**({} if state is None else {"state": state.value}), **({"from": start} if start else {})}
-    return f"/probes/{number}{'?' if query else ''}{urlencode(query)}#items"
+def _items_path(number: int, query: ItemQuery, start: int) -> str:
+    fields = {**query.fields, **({"from": start} if start else {})}
+    return f"/probes/{number}{'?' if fields else ''}{urlencode(fields)}#items"

@@ -1,4 +1,4 @@
-"""What the pages of probes show: each probe's newest figures with their course, and a run's items, worst first."""
+"""What the pages of probes show: each probe's newest figures with their course, and the figures of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from monitor.privacy.masking import redact
 from monitor.probe.figures import Mean, RunFigures
-from monitor.probe.result import ItemResult, ItemState, ProbeRun
+from monitor.probe.result import ProbeRun
 from monitor.report.charts.drawing import for_every_width
 from monitor.report.charts.probes import WIDTH, ScorePoint, scores_chart
 from monitor.web.base.escape import escape_invisible
@@ -21,13 +21,6 @@ from monitor.web.base.page import own_drawing
 SHOWN_RUNS: Final = 30  # of a probe's course
 _HOURS = timedelta(hours=36)  # up to which an axis shows the time of day
 _FEWEST = 2  # runs of a course
-_STATES = {ItemState.FAILED: 0, ItemState.UNGRADED: 1, ItemState.UNSURE: 2, ItemState.GRADED: 3}
-STATE_WORDS: Mapping[ItemState, tuple[str, str]] = {  # words and the colour of the badge
-    ItemState.GRADED: ("graded", "good"),
-    ItemState.UNSURE: ("not sure", "warn"),
-    ItemState.FAILED: ("no answer", "bad"),
-    ItemState.UNGRADED: ("not graded", "warn"),
-}
 FIGURE_WORDS: Mapping[str, str] = {
     "correctness": "Correctness of the first answers (1 to 5)",
     "wscore": "wscore: weighted over the turns (0 to 5)",
@@ -71,12 +64,6 @@ def named_figures(found: RunFigures, run: ProbeRun) -> list[tuple[str, str, Mean
     """Name, words and value of each figure that a run of so many turns has."""
     names = FIGURE_WORDS if run.turns > 1 else ("correctness", "unsure")
     return [(name, FIGURE_WORDS[name], found.named(name)) for name in names]
-
-
-def worst_first(results: Sequence[ItemResult], state: ItemState | None) -> list[tuple[int, ItemResult]]:
-    """The items in this state, or all, with their place: those without an answer, then not sure ones, then by score."""
-    chosen = [(place, one) for place, one in enumerate(results, 1) if state is None or one.state is state]
-    return sorted(chosen, key=lambda its: (_STATES[its[1].state], its[1].correctness or 0.0, its[0]))
 
 
 def _course(runs: Sequence[tuple[ProbeRun, RunFigures]]) -> Markup | None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import event
 
 from monitor.assess.judge.correctness.grade import Grade
+from monitor.probe.golden import Source
 from monitor.probe.result import RunState, Turn
 from monitor.store.probe.golden import GoldenSets
+from monitor.store.probe.items import ItemFilter
 from monitor.store.probe.runs import ProbeRuns
 from tests.factories.answers import NOON
 from tests.factories.probe.runs import item, result, run
@@ -110,7 +113,58 @@ def test_items_come_worst_first_and_by_state(viewer, probed):
     failed = viewer.get(f"/probes/{number}?state=failed").text
     assert [part.partition('"')[0] for part in failed.split('id="i-')[1:]] == ["3"]
     assert "timeout" in failed
-    assert "No items in this state" in viewer.get(f"/probes/{number}?state=ungraded").text
+    assert "No items for this filter" in viewer.get(f"/probes/{number}?state=ungraded").text
+    shown = got(viewer, f"probes/runs/{number}")
+    assert [its["place"] for its in shown["items"]] == [3, 4, 2, 1]
+    assert (shown["total"], shown["next"]) == (4, None)
+
+
+def test_items_are_found_by_tag_and_score(site, viewer, engine, runs):
+    tags = [{"lang": "en"}, {"lang": "de", "user": "jane.doe@example.org"}, {"lang": "de"}, {"lang": "de"}, {}]
+    GoldenSets(engine).save("support", [item(n, tags=its) for n, its in enumerate(tags)], by="tests", now=NOON)
+    number = runs.begin(run(items=5, began_at=NOON), mark="m").number
+    for place, score in enumerate((5, 2, 0, 4, 2)):
+        runs.save(number, place, result(item(place), score, **({"correctness": 2.5} if place == 4 else {})))
+
+    def places(**query):
+        text = viewer.get(f"/probes/{number}", params=query).text
+        found = [int(part.partition('"')[0]) for part in text.split('id="i-')[1:]]
+        shown = got(viewer, f"probes/runs/{number}", **query)
+        assert [its["place"] for its in shown["items"]] == found
+        assert shown["total"] == len(found)
+        return found
+
+    assert places(tag="lang=de") == [3, 2, 4]
+    assert places(tag="lang=de", score=0) == [3]
+    assert [places(score=score) for score in range(6)] == [[3], [], [2], [5], [4], [1]]
+    assert places(tag="lang=de", state="graded") == [2, 4]
+    hint = 'value="lang=de"></option>'
+    text = viewer.get(f"/probes/{number}").text
+    assert hint in text
+    assert "jane.doe" not in text
+    wrong = viewer.get(f"/probes/{number}", params={"state": "good", "score": "6", "tag": "de"}).text
+    assert "“good” is not valid; one of graded, unsure, failed, ungraded." in wrong
+    assert "“6” is not valid; one of 0, 1, 2, 3, 4, 5." in wrong
+    assert "a tag is NAME=VALUE, such as lang=de, lang=en." in wrong
+    assert wrong.count('id="i-') == 5
+    for query in ({"state": "good"}, {"score": 6}, {"score": "1.5"}, {"tag": "de"}, {"limit": 21}, {"start": -1}):
+        problem(viewer.get(f"/api/v1/probes/runs/{number}", params=query), 422)
+    personal = {"tag": "user=jane.doe@example.org"}
+    assert "cannot search for it" in viewer.get(f"/probes/{number}", params=personal).text
+    problem(viewer.get(f"/api/v1/probes/runs/{number}", params=personal), 403)
+    allowed = site.by_token("admin").get(f"/api/v1/probes/runs/{number}", params=personal).json()
+    assert [its["place"] for its in allowed["items"]] == [2]
+
+
+def test_only_the_conversations_of_the_shown_page_are_read(engine, runs):
+    many = [item(number) for number in range(120)]
+    one = runs.begin(run(items=120, began_at=NOON), mark="m")
+    for place, of in enumerate(many):
+        runs.save(one.number, place, result(of, 3, 4))
+    rows = []
+    event.listen(engine, "after_cursor_execute", lambda *its: rows.append(its[1].rowcount))
+    assert len(runs.page(one, ItemFilter(), start=10, most=20).items) == 20
+    assert sum(rows) < 100  # the items, their places, two turns of each, and their number
 
 
 def test_a_long_run_is_divided_into_pages(viewer, engine, runs):
@@ -125,6 +179,13 @@ def test_a_long_run_is_divided_into_pages(viewer, engine, runs):
         seen += [int(part.partition('"')[0]) for part in text.split('id="i-')[1:]]
         path = text.partition('rel="next"')[0].rpartition('href="')[2].partition('"')[0] if 'rel="next"' in text else ""
     assert seen == list(range(1, 121))
+    start, seen = 0, []
+    while start is not None:
+        found = got(viewer, f"probes/runs/{number}", start=start)
+        seen += [its["place"] for its in found["items"]]
+        start = found["next"]
+    assert seen == list(range(1, 121))
+    assert "No items from 201 on." in viewer.get(f"/probes/{number}?from=200").text
 
 
 def test_what_chatbot_and_judge_say_is_masked_text(viewer, runs, probed):
@@ -151,6 +212,24 @@ def test_what_chatbot_and_judge_say_is_masked_text(viewer, runs, probed):
     assert "jane.doe" not in body
     (shown,) = got(viewer, f"probes/runs/{number}")["items"]
     assert shown["turns"][0]["scores"] == [4]
+
+
+def test_names_ids_and_tags_are_masked_in_the_api_as_on_the_pages(viewer, engine, runs):
+    who = "jane.doe@example.org"
+    items = [item(n, id=f"{n} {who}", tags={who: who}, source=Source("shop", who)) for n in range(12)]
+    golden = GoldenSets(engine).save(f"of {who}", items, by="tests", now=NOON)
+    names = {name: f"{name} {who}" for name in ("probe", "app", "environment", "chatbot", "target", "judge")}
+    for score in (5, 2):
+        one = runs.begin(run(golden=golden.name, items=12, began_at=NOON, **names), mark=f"{score}")
+        for place, its in enumerate(items):
+            runs.save(one.number, place, result(its, score))
+        runs.end(one.number, RunState.DONE, now=NOON)
+    shown = got(viewer, f"probes/runs/{one.number}")
+    assert (len(shown["items"]), len(shown["comparison"]["moved"])) == (12, 12)
+    for path in ("probes", "probes/runs", f"probes/runs/{one.number}", "golden"):
+        assert "jane.doe" not in viewer.get(f"/api/v1/{path}").text
+    for path in ("/probes", f"/probes/{one.number}"):
+        assert "jane.doe" not in viewer.get(path).text
 
 
 @pytest.mark.parametrize("path", ["/probes/7", "/probes/runs"])

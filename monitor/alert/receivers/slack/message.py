@@ -166,6 +166,8 @@ def _context(notification: Notification, *, linked: bool) -> list[Json]:
     elements: list[Json] = []
     if linked and (opened := link(notification.url, "Open in monitor", _URL)):
         elements.append(opened)
+    if run := link(notification.run_url, "Run of the probe", _URL):
+        elements.append(run)
     if runbook := notification.runbook:
         text = plain_text(f"Runbook: {foreign(runbook, _RUNBOOK_TEXT)}")
         elements.append(link(runbook, "Runbook", _RUNBOOK) or text)

@@ -195,7 +195,8 @@ def test_chance_fires_rarely_and_half_a_point_nearly_always():
 
 def test_the_line_of_a_threshold_is_held_against_the_newest_run():
     sure = Threshold(below=4.0, confident=True, min_samples=10)
-    assert observe(a_run(1, [3, 4] * 20), method=sure)[0].outcome is Outcome.BREACHING
+    found = observe(a_run(1, [3, 4] * 20), method=sure)[0]
+    assert (found.outcome, found.detail) == (Outcome.BREACHING, "run 1 judged 40 of 40 questions")
     assert observe(a_run(1, [3, 4.9] * 10), method=sure)[0].outcome is Outcome.UNSURE
     assert observe(a_run(1, [4.2] * 20), method=sure)[0].outcome is Outcome.NORMAL
     assert observe(a_run(1, [3] * 5), method=sure)[0].outcome is Outcome.UNSURE

@@ -131,6 +131,26 @@ def test_only_rates_are_explained(store, kind, course):
     assert (description.course is not None, description.changes, description.examples) == (course, (), ())
 
 
+@pytest.mark.parametrize(
+    ("kind", "detail", "url"),
+    [
+        (SignalKind.PROBE, "run 12 is 0.50 worse over 20 questions than in the run before it", "https://m/probes/12"),
+        (
+            SignalKind.PROBE,
+            "only 3 questions of run 7 were asked alike before, and 10 are needed",
+            "https://m/probes/7",
+        ),
+        (SignalKind.PROBE, "no run of the last 2 weeks is done", None),
+        (SignalKind.PROBE, None, None),
+        (SignalKind.LAG, "run 12", None),
+    ],
+)
+def test_an_alert_on_a_probe_leads_to_its_run(store, kind, detail, url):
+    signal = Signal(kind=kind, name="correctness" if kind is SignalKind.PROBE else "")
+    describe = describer(store, rule=replace(RULE, signal=signal), run_link=lambda run: f"https://m/probes/{run}")
+    assert describe(replace(ALERT_SENT, detail=detail), at(3)).run_url == url
+
+
 def test_of_a_rule_that_is_gone_nothing_is_known(store):
     description = describer(store, rule=replace(RULE, name="another"))(ALERT_SENT, at(3))
     assert (description.course, description.changes, description.examples) == (None, (), ())

@@ -46,3 +46,10 @@ def test_a_runbook_that_is_no_url_is_text_everywhere(receiver):
     assert "docs/on-call/runbooks.md#negative-rate" in text
     assert "runbook_url" not in text
     assert not {'<a href="docs', "<docs/", "'href': 'docs", "'url': 'docs"} & set(text.split(" "))
+
+
+@pytest.mark.parametrize("receiver", MESSAGES)
+def test_every_receiver_leads_to_the_run_of_the_probe(receiver):
+    page = "https://monitor.example/probes/7"
+    assert page in str(MESSAGES[receiver](a_notification(run_url=page)))
+    assert "javascript:" not in str(MESSAGES[receiver](a_notification(run_url="javascript:alert(1)")))

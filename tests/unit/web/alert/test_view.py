@@ -69,6 +69,14 @@ def test_the_answers_that_it_is_about(signal, asked):
     }
 
 
+def test_an_alert_on_a_probe_leads_to_its_run():
+    its = an_alert(signal="probe of correctness", labels={"probe": "a&b", "app": "shop"})
+    assert alert_view.probe_path(its) == "/probes?probe=a%26b&app=shop"
+    told = an_alert(signal="probe of correctness", detail="run 7 judged 30 of 30 questions")
+    assert alert_view.probe_path(told) == "/probes/7"
+    assert alert_view.probe_path(an_alert(detail="run 7")) is None
+
+
 def test_what_is_not_over_has_no_end():
     assert "until" not in alert_view.interactions_path(an_alert())
 

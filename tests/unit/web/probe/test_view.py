@@ -5,8 +5,7 @@ from datetime import timedelta
 import pytest
 
 from monitor.probe.figures import figures
-from monitor.probe.result import ItemState
-from monitor.web.probe.view import probe_views, shown, worst_first
+from monitor.web.probe.view import probe_views, shown
 from tests.factories.probe.runs import AT, item, result, run
 
 
@@ -37,13 +36,6 @@ def test_further_turns_have_a_line_of_their_own():
     (more,) = probe_views([a_run(2, 3, hours=1, turns=3), a_run(3, 4, turns=3)])
     assert "wscore" not in str(one.drawing)
     assert "wscore" in str(more.drawing)
-
-
-def test_the_worst_item_is_the_first():
-    results = [result(item(1), 5), result(item(2), 2), result(item(3), 0), result(item(4)), result(item(5), 2)]
-    results.append(result(item(6), 3, state=ItemState.UNGRADED, correctness=None))
-    assert [place for place, _ in worst_first(results, None)] == [4, 6, 3, 2, 5, 1]
-    assert [place for place, _ in worst_first(results, ItemState.GRADED)] == [2, 5, 1]
 
 
 def test_texts_are_masked_and_hide_nothing():
