@@ -37,7 +37,7 @@ def _ground_truths(value: object) -> object:
     """The list, which a CSV must hold as JSON: a list as Python prints it would pass for the text of the answer."""
     found = _from_json(value)
     if isinstance(found, str) and found[:1] == "[":
-        raise NotGolden("its ground_truths is no list in JSON")
+        raise NotGolden("its ground_truths is not a list in JSON")
     return found
 
 
@@ -87,7 +87,7 @@ def _made(
 ) -> GoldenItem:
     for field, text in (("question", question), ("reference", reference)):
         if not isinstance(text, str):
-            raise NotGolden(f"its {field} is no text")
+            raise NotGolden(f"its {field} is not text")
     return golden_item(
         id_=_id(id_),
         question=str(question),
@@ -106,7 +106,7 @@ def _source(value: object) -> Source | None:
 
 def _id(value: object) -> str:
     if value is not None and (isinstance(value, bool) or not isinstance(value, str | int)):
-        raise NotGolden("its id is no text")
+        raise NotGolden("its id is not text")
     return "" if value is None else str(value)
 
 
@@ -171,6 +171,8 @@ def _first(value: object) -> object:
 def _tags(value: object) -> dict[str, str]:
     """Tags as names with texts: what is nested is left out."""
     value = _from_json(value)
+    if isinstance(value, str) and value[:1] != "{":
+        value = [tag.strip() for tag in value.split(",") if tag.strip()]
     if isinstance(value, list):
         value = {str(tag): "true" for tag in value}
     if not isinstance(value, Mapping):

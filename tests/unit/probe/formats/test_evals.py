@@ -56,8 +56,8 @@ def test_rows_of_the_api(item):
     [
         ({"input": [SYSTEM], "ideal": R}, "its input has 0 messages of a user; a golden item has one question"),
         ({"input": [USER, USER], "ideal": R}, "its input has 2 messages of a user; a golden item has one question"),
-        ({"input": [USER], "ideal": []}, "its reference is no text"),
-        ({"input": [USER], "ideal": {"a": 1}}, "its reference is no text"),
+        ({"input": [USER], "ideal": []}, "its reference is not text"),
+        ({"input": [USER], "ideal": {"a": 1}}, "its reference is not text"),
         ({"item": {"ticket": Q, "answer": R}}, "its item has none of the fields question, query, prompt, input, text"),
         ({"item": {"text": Q}}, f"its item has none of the fields {IDEALS}"),
         (

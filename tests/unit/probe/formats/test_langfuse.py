@@ -93,12 +93,12 @@ def test_texts_objects_and_messages(asked, expected):
 @pytest.mark.parametrize(
     ("over", "why"),
     [
-        ({"expectedOutput": None}, "its reference is no text"),
-        ({"expectedOutput": {"score": 1}}, "its reference is no text"),
+        ({"expectedOutput": None}, "its reference is not text"),
+        ({"expectedOutput": {"score": 1}}, "its reference is not text"),
         ({"expectedOutput": [ASSISTANT, ASSISTANT]}, "its expected output has 2 messages of an assistant, and not one"),
         ({"expectedOutput": ["a", "b"]}, "its expected output has 0 messages of an assistant, and not one"),
         ({"input": [USER, USER]}, "its input has 2 messages of a user; a golden item has one question"),
-        ({"input": {"from": "manual"}}, "its question is no text"),
+        ({"input": {"from": "manual"}}, "its question is not text"),
     ],
 )
 def test_what_is_no_golden_item_is_named_and_nothing_is_read(over, why):

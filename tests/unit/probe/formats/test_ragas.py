@@ -70,7 +70,7 @@ def test_the_first_of_several_ground_truths_counts(row):
 
 def test_ground_truths_in_csv_are_json():
     assert only(f'question,ground_truths\n{Q},"[""{R}"", ""Two weeks.""]"\n') == (Q, R, {})
-    with pytest.raises(WrongSettings, match="testset:2: its ground_truths is no list in JSON"):
+    with pytest.raises(WrongSettings, match="testset:2: its ground_truths is not a list in JSON"):
         only(f"question,ground_truths\n{Q},\"['{R}']\"\n")
 
 
@@ -79,12 +79,12 @@ def test_what_was_not_generated_is_named():
     with pytest.raises(WrongSettings) as caught:
         parse_golden("".join(json.dumps(row) + "\n" for row in rows), name="testset")
     assert str(caught.value).splitlines() == [
-        "testset:2: its reference is no text",
-        "testset:3: its reference is no text",
+        "testset:2: its reference is not text",
+        "testset:3: its reference is not text",
     ]
 
 
 def test_conversations_are_refused():
     turns = [{"content": Q, "type": "human"}, {"content": "Which order?", "type": "ai"}]
-    with pytest.raises(WrongSettings, match="testset:1: its question is no text"):
+    with pytest.raises(WrongSettings, match="testset:1: its question is not text"):
         only(json.dumps({"user_input": turns, "reference": R}))
