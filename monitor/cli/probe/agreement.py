@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from contextlib import nullcontext
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from enum import StrEnum
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, plural, print_json, text_of
+from monitor.core.errors import MonitorError, WrongSettings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
     from monitor.app.wiring.application import Application
+    from monitor.assess.judge.correctness.grade import Contexts
+    from monitor.probe.agreement.kept import KeptGrader
     from monitor.probe.agreement.labels import ScoredAnswer
-    from monitor.probe.agreement.measure import Measured
+    from monitor.probe.contexts import Collection
 
-_HEADINGS = ("answers", "Pearson", "Spearman", "weighted κ", "bias", "tilt", "ungraded")
+
+class Way(StrEnum):
+    """A way of finding contexts."""
+
+    QUESTION = "question"
+    BOTH = "both"
+    NONE = "none"
+
+
+NAMES: Final = {Way.QUESTION: "by question", Way.BOTH: "by question and reference", Way.NONE: "none"}
 
 
 def agreement(
@@ -39,7 +49,17 @@ def agreement(
     app_name: Annotated[
         str | None, typer.Option("--app", help="Take contexts from the documents that this app's answers had.")
     ] = None,
+    contexts: Annotated[
+        list[Way] | None,
+        typer.Option(help="Judge with contexts by question, by both question and reference, or none; default: all."),
+    ] = None,
     repeats: Annotated[int, typer.Option(min=1, max=20, help="How often each answer is judged.")] = 2,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Keep each grade here as it comes; the same command again goes on with them."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure how far the judge of correctness agrees with people's scores, with contexts found in three ways.
@@ -47,30 +67,61 @@ def agreement(
     By question, by question and reference, and none at all: the difference is what contexts bring.
     """
     from monitor.assess.judge.correctness.grader import CorrectnessGrader
-    from monitor.probe.agreement.measure import measure
-    from monitor.probe.contexts import ByQuestion, ByQuestionAndReference, Collection, NoContexts
+    from monitor.assess.llm.exchange import prompts_hash
+    from monitor.cli.probe.agreement_tables import About, print_agreement
+    from monitor.cli.probe.agreement_tables import as_json as to_json
+    from monitor.probe.agreement.kept import KeptGrader
+    from monitor.probe.agreement.measure import judge_all
+    from monitor.probe.contexts import Collection
 
     answers = _answers(labels)
     with opened() as application:
-        grader = CorrectnessGrader(application.language_models.probing_model, repeats=repeats)
-        documents = _documents(application, app_name, answers, ours=labels is None)
-        collection = Collection(documents, application.assessing.embedder)
-        contexts = {
-            "by question": ByQuestion(collection),
-            "by question and reference": ByQuestionAndReference(collection),
-            "none": NoContexts(),
-        }
-        if not len(collection):
-            sys.stderr.write("monitor: no documents are known, so answers are judged without contexts only\n")
-            contexts = {"none": NoContexts()}
-        concurrency = application.settings.probe.concurrency
-        found = measure(answers, contexts, grader, repeats=repeats, concurrency=concurrency)
-        model = grader.model
+        judge = CorrectnessGrader(application.language_models.probing_model, repeats=repeats)
+        grader = KeptGrader(judge, judging=(prompts_hash(judge.prompts), str(repeats)), path=save)
+        collection = Collection(
+            _documents(application, app_name, answers, ours=labels is None), application.assessing.embedder
+        )
+        ways = _ways(contexts, collection)
+        with _telling(grader, save):
+            found = judge_all(answers, ways, grader, concurrency=application.settings.probe.concurrency)
+    about = About(
+        judge=grader.model, repeats=repeats, labels=len(answers), documents=len(collection), reused=grader.reused
+    )
     if as_json:
-        rows = [_as_json(one) for one in found]
-        print_json({"judge": model, "repeats": repeats, "documents": len(collection), "contexts": rows})
-        return
-    _print(found, model=model, repeats=repeats, documents=len(collection))
+        print_json(to_json(found, about))
+    else:
+        print_agreement(found, about)
+
+
+def _ways(asked: Sequence[Way] | None, collection: Collection) -> dict[str, Contexts]:
+    from monitor.probe.contexts import ByQuestion, ByQuestionAndReference, NoContexts
+
+    every: dict[Way, Contexts] = {
+        Way.QUESTION: ByQuestion(collection),
+        Way.BOTH: ByQuestionAndReference(collection),
+        Way.NONE: NoContexts(),
+    }
+    wanted = asked or [*Way]
+    if not len(collection) and wanted != [Way.NONE]:
+        if Way.NONE not in wanted:
+            raise WrongSettings("no documents are known: add `documents` to the labels, or name an app with --app")
+        sys.stderr.write("monitor: no documents are known, so answers are judged without contexts only\n")
+        wanted = [Way.NONE]
+    return {NAMES[way]: source for way, source in every.items() if way in wanted}
+
+
+@contextmanager
+def _telling(grader: KeptGrader, path: Path | None) -> Iterator[None]:
+    """Says how to go on if the block ends with an error."""
+    try:
+        yield
+    except (MonitorError, KeyboardInterrupt):
+        if path is None:
+            told = "what was judged is lost; --save FILE keeps it, and the same command then goes on from there"
+        else:
+            told = f"{plural(grader.kept, 'grade')} in {readable(str(path))}; the same command goes on from there"
+        sys.stderr.write(f"monitor: {told}\n")
+        raise
 
 
 def _answers(path: Path | None) -> list[ScoredAnswer]:
@@ -97,35 +148,3 @@ def _documents(
 
 def _knowledge(name: str) -> list[str]:
     return (resources.files("monitor.simulate") / "knowledge" / name).read_text(encoding="utf-8").splitlines()
-
-
-def _as_json(measured: Measured) -> dict[str, object]:
-    of = measured.agreement
-    figures = {"answers": of.count, "pearson": of.pearson, "spearman": of.spearman, "kappa": of.kappa, "bias": of.bias}
-    rest = {"tilt": measured.tilt, "ungraded": measured.ungraded, "spend": asdict(measured.spend)}
-    return {"contexts": measured.contexts, **figures, **rest}
-
-
-def _print(found: Sequence[Measured], *, model: str, repeats: int, documents: int) -> None:
-    table = Table("contexts", box=None, pad_edge=False)
-    for heading in _HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for one in found:
-        of = one.agreement
-        figures = (_figure(of.pearson), _figure(of.spearman), _figure(of.kappa), _signed(of.bias), _signed(one.tilt))
-        table.add_row(one.contexts, f"{of.count:,}", *figures, str(one.ungraded))
-    Console().print(table)
-    calls = sum(one.spend.calls for one in found)
-    judged = f"each answer judged {plural(repeats, 'time')} by {readable(model)}"
-    typer.echo(f"{judged}, {plural(calls, 'call')}; {plural(documents, 'document')}")
-    typer.echo(
-        "bias: the judge's score less the person's; tilt: scores listed from 5 down less scores listed from 0 up"
-    )
-
-
-def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.2f}"

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import fsum, sqrt
+from math import floor, fsum, sqrt
 from statistics import fmean
+
+from monitor.assess.judge.correctness.grade import HIGHEST, UNSURE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """Agreement on `count` answers. Each figure is None where it is undefined.
+    """Agreement on `count` answers. Each figure is None where it is undefined, and `undefined` says why.
 
     `bias` is the mean of the judge's score less the person's: above 0, the judge is too kind.
     """
@@ -21,6 +23,7 @@ class Agreement:
     spearman: float | None
     kappa: float | None
     bias: float | None
+    undefined: str | None = None
 
 
 def agreement(given: Sequence[float], human: Sequence[float]) -> Agreement:
@@ -36,7 +39,32 @@ def agreement(given: Sequence[float], human: Sequence[float]) -> Agreement:
         spearman=pearson(mean_ranks(given), mean_ranks(human)),
         kappa=weighted_kappa(given, human),
         bias=fmean(differences) if differences else None,
+        undefined=_undefined(given, human),
     )
+
+
+def _undefined(given: Sequence[float], human: Sequence[float]) -> str | None:
+    if not given:
+        return "there are no such answers"
+    if len(given) == 1:
+        return "there is one such answer only"
+    constant = [who for who, scores in (("the judge", given), ("people", human)) if min(scores) == max(scores)]
+    return f"one and the same score by {' and by '.join(constant)}" if constant else None
+
+
+def table(given: Sequence[float], human: Sequence[float]) -> list[list[int]]:
+    """How many answers have each person's score, by row, and each of the judge's, by column, from 0 to 5.
+
+    A score between two counts as the nearest, a half as the higher one; only 0 itself is *not sure*.
+    """
+    counts = [[0] * (HIGHEST + 1) for _ in range(HIGHEST + 1)]
+    for g, h in zip(given, human, strict=True):
+        counts[_whole(h)][_whole(g)] += 1
+    return counts
+
+
+def _whole(score: float) -> int:
+    return max(1, floor(score + 0.5)) if score > UNSURE else UNSURE
 
 
 def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:

@@ -72,7 +72,7 @@ def from_csv(lines: Iterable[str]) -> list[ScoredAnswer]:
             raise WrongSettings(f"the first line must name the columns {', '.join(_NEEDED)}; it lacks {missing[0]}")
         return _read(((rows.line_num, _filled(row)) for row in rows), _Row.model_validate)
     except csv.Error as error:
-        raise WrongSettings(f"line {rows.line_num}: is no CSV: {error}") from None
+        raise WrongSettings(f"line {rows.line_num}: is not valid CSV: {error}") from None
 
 
 def _filled(row: Mapping[str | None, Any]) -> dict[str, Any]:

@@ -21,15 +21,40 @@ def _ours(row: Fields) -> GoldenItem:
 def _ragas(row: Fields) -> GoldenItem:
     """`user_input` and `reference`; before RAGAS 0.2 `question` and `ground_truth`, or `ground_truths`, a list."""
     question = row.get("user_input") or row.get("question")
-    reference = row.get("reference") or row.get("ground_truth") or _first(row.get("ground_truths"))
-    named = {"synthesizer": row.get("synthesizer_name"), "evolution": row.get("evolution_type")}
-    return _made(row.get("id"), question, reference, _tags(named))
+    reference = row.get("reference") or row.get("ground_truth") or _ground_truths(row.get("ground_truths"))
+    named = {
+        "synthesizer": row.get("synthesizer_name"),
+        "persona": row.get("persona_name"),
+        "style": row.get("query_style"),
+        "length": row.get("query_length"),
+        "evolution": row.get("evolution_type"),
+    }
+    named = {tag: text for tag, text in named.items() if text}
+    return _made(row.get("id"), question, _first(reference), _tags(named))
+
+
+def _ground_truths(value: object) -> object:
+    """The list, which a CSV must hold as JSON: a list as Python prints it would pass for the text of the answer."""
+    found = _from_json(value)
+    if isinstance(found, str) and found[:1] == "[":
+        raise NotGolden("its ground_truths is not a list in JSON")
+    return found
 
 
 def _langfuse(row: Fields) -> GoldenItem:
-    """`input` and `expectedOutput` of a dataset item, each a text, or an object that holds one."""
+    """`input` and `expectedOutput` of a dataset item, each a text, an object that holds one, or chat messages.
+
+    Older CSV exports write texts as JSON too, with quotation marks of their own.
+    """
+    if str(row.get("id"))[:1] == '"':
+        row = {name: _from_json(cell, begins='"') for name, cell in row.items()}
     expected = row.get("expectedOutput", row.get("expected_output"))
-    return _made(row.get("id"), _asked(row["input"]), _text_in(expected, _IDEALS), _tags(row.get("metadata")))
+    return _made(row.get("id"), _asked(row["input"]), _answered(expected), _tags(row.get("metadata")))
+
+
+def is_archived(row: object) -> bool:
+    """Whether the row is an item that was archived in Langfuse, whose exports hold those too."""
+    return isinstance(row, Mapping) and "input" in row and str(row.get("status")).strip('"') == "ARCHIVED"
 
 
 def _evals(row: Fields) -> GoldenItem:
@@ -40,9 +65,11 @@ def _evals(row: Fields) -> GoldenItem:
 def _evals_item(row: Fields) -> GoldenItem:
     """`item` of the Evals API, whose fields each team names itself."""
     item = row["item"]
-    question = next((item[name] for name in _INPUTS if name in item), None)
-    ideal = next((item[name] for name in _IDEALS if name in item), None)
-    return _made(row.get("id"), _asked(question), _first(ideal), {})
+    question, ideal = (next((name for name in names if name in item), None) for names in (_INPUTS, _IDEALS))
+    for found, names in ((question, _INPUTS), (ideal, _IDEALS)):
+        if found is None:
+            raise NotGolden(f"its item has none of the fields {', '.join(names)}")
+    return _made(row.get("id"), _asked(item[question]), _first(item[ideal]), {})
 
 
 FORMATS: Final[Sequence[tuple[Callable[[Fields], bool], Callable[[Fields], GoldenItem]]]] = (
@@ -84,22 +111,33 @@ def _id(value: object) -> str:
 
 
 def _asked(value: object) -> object:
-    """The question in a text, an object with one, or chat messages, of which the user's last counts."""
-    if isinstance(value, str) and value[:1] in {"{", "["}:  # in a CSV export
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    if isinstance(value, Mapping):
-        if "messages" not in value:
-            return _text_in(value, _INPUTS)
-        value = value["messages"]
+    """The question in a text, an object with one, or chat messages, of which the user's only one counts."""
+    value = _messages(_from_json(value))
     if isinstance(value, list):
-        users = [one for one in value if isinstance(one, Mapping) and one.get("role") == "user"]
-        if len(users) != 1:
-            raise NotGolden(f"its input has {len(users)} messages of a user; a golden item has one question")
-        return _content(users[0].get("content"))
-    return value
+        return _only(value, role="user", whose="its input has {} messages of a user; a golden item has one question")
+    return _text_in(value, _INPUTS)
+
+
+def _answered(value: object) -> object:
+    """The reference in a text, an object with one, or chat messages, of which the assistant's only one counts."""
+    value = _messages(_from_json(value))
+    if isinstance(value, list):
+        return _only(value, role="assistant", whose="its expected output has {} messages of an assistant, and not one")
+    return _text_in(value, (*_IDEALS, "text"))
+
+
+def _messages(value: object) -> object:
+    """The list in an object with `messages`, a single message as a list, or what else it is."""
+    if isinstance(value, Mapping) and "messages" in value:
+        return value["messages"]
+    return [value] if isinstance(value, Mapping) and "role" in value and "content" in value else value
+
+
+def _only(messages: Sequence[object], *, role: str, whose: str) -> object:
+    found = [one for one in messages if isinstance(one, Mapping) and one.get("role") == role]
+    if len(found) != 1:
+        raise NotGolden(whose.format(len(found)))
+    return _content(found[0].get("content"))
 
 
 def _content(value: object) -> object:
@@ -111,13 +149,18 @@ def _content(value: object) -> object:
 
 
 def _text_in(value: object, names: Sequence[str]) -> object:
-    if isinstance(value, str) and value[:1] == "{":
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return value
     if isinstance(value, Mapping):
         return next((value[name] for name in names if isinstance(value.get(name), str)), None)
+    return value
+
+
+def _from_json(value: object, begins: str = "{[") -> object:
+    """What a cell of CSV holds as JSON, or the text as it is."""
+    if isinstance(value, str) and value and value[0] in begins:
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
     return value
 
 
@@ -127,12 +170,8 @@ def _first(value: object) -> object:
 
 def _tags(value: object) -> dict[str, str]:
     """Tags as names with texts: what is nested is left out."""
-    if isinstance(value, str) and value[:1] == "{":
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            value = None
-    elif isinstance(value, str):
+    value = _from_json(value)
+    if isinstance(value, str) and value[:1] != "{":
         value = [tag.strip() for tag in value.split(",") if tag.strip()]
     if isinstance(value, list):
         value = {str(tag): "true" for tag in value}

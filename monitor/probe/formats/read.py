@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
-from monitor.probe.formats.fields import FORMATS
+from monitor.probe.formats.fields import FORMATS, is_archived
 from monitor.probe.golden import MOST_ITEMS, GoldenItem, NotGolden, question_key
 
 LARGEST: Final = 64 * 2**20  # bytes of a file
@@ -53,6 +53,8 @@ def parse_golden(text: str, *, name: str) -> list[GoldenItem]:
     by_id: dict[str, int] = {}
     by_question: dict[str, tuple[int, str]] = {}
     for place, value in _rows(text, name):
+        if is_archived(value):
+            continue
         try:
             item = _item(value)
         except NotGolden as error:

@@ -19,6 +19,7 @@ LABELS = [
     {"question": "When?", "reference": "At nine.", "answer": f"At {n}.", "score": n, "documents": [f"Document {n}."]}
     for n in (1, 3, 5)
 ]
+FIGURES = ("answers", "pearson", "spearman", "kappa", "bias", "tilt", "ungraded")
 
 
 def said(request):
@@ -71,7 +72,7 @@ def test_the_three_kinds_of_contexts_are_compared(run, labels, server):
     assert (found["judge"], found["repeats"], found["documents"]) == (CHAT_MODEL, 2, 3)
     assert [one["contexts"] for one in found["contexts"]] == ["by question", "by question and reference", "none"]
     for one in found["contexts"]:
-        figures = {name: one[name] for name in ("answers", "pearson", "spearman", "kappa", "bias", "tilt", "ungraded")}
+        figures = {name: one[name] for name in FIGURES}
         assert figures == {
             "answers": 3,
             "pearson": 1.0,
@@ -81,16 +82,77 @@ def test_the_three_kinds_of_contexts_are_compared(run, labels, server):
             "tilt": 0.0,
             "ungraded": 0,
         }
-        assert one["spend"]["calls"] == 6
-    assert sum(map(with_contexts, server.chats)) == 12
+        assert one["without_0"] == {name: one[name] for name in (*FIGURES[:5], "undefined")}
+        assert one["not_sure"] == {"both": 0, "judge_alone": 0, "people_alone": 0, "kappa": None}
+        assert [one["table"][score][score] for score in range(6)] == [0, 1, 0, 1, 0, 1]
+    # Of three documents all are found in either way: the judge sees the same, so it is asked once.
+    assert [one["spend"]["calls"] for one in found["contexts"]] == [6, 0, 6]
+    assert (found["labels"], found["reused"]) == (3, 3)
+    assert sum(map(with_contexts, server.chats)) == 6
+    change = found["differences"]["all"]["pearson"]
+    assert (change["value"], change["interval"]) == (0.0, None)
+    assert "fewer than 10 different questions" in change["reason"]
 
 
 def test_the_table_says_what_was_measured(run, labels):
     done = run(labels, "--repeats", 1)
     assert done.exit_code == 0, done.output
     row = next(line for line in done.stdout.splitlines() if line.startswith("by question and reference"))
-    assert row.split()[4:] == ["3", "1.00", "1.00", "1.00", "+0.00", "–", "0"]
-    assert f"each answer judged 1 time by {CHAT_MODEL}, 9 calls; 3 documents" in done.stdout
+    assert row.split()[4:] == ["3", "1.00", "1.00", "1.00", "+0.00", "undefined", "0"]
+    assert f"3 labels, each answer judged 1 time by {CHAT_MODEL}, 6 calls; 3 documents" in done.stdout
+    assert "none: tilt undefined, since each is judged once: --repeats 2" in done.stdout
+    assert "none: people's scores by row, the judge's by column" in done.stdout
+    assert "Pearson +0.00, without an interval: fewer than 10 different questions" in done.stdout
+
+
+def test_what_is_undefined_says_why(run, labels, server):
+    server.answer = lambda _: {"feedback": "Fine.", "score": 0}
+    done = run(labels, "--contexts", "none")
+    assert done.exit_code == 0, done.output
+    assert "none: undefined, since one and the same score by the judge" in done.stdout
+    assert "none, without 0: undefined, since there are no such answers" in done.stdout
+    assert "none: not sure by both 0, by the judge alone 3, by people alone 0; κ 0.00" in done.stdout
+
+
+def test_answers_that_could_not_be_judged_are_told_with_the_reason(run, labels, server):
+    server.answer = lambda request: said(request) if "At 3" not in request.user else {"score": 9}
+    done = run(labels, "--contexts", "none")
+    assert "none: 1 answer could not be judged: malformed 1" in done.stdout
+    found = json.loads(run(labels, "--contexts", "none", "--json").stdout)
+    assert (found["labels"], found["contexts"][0]["answers"]) == (3, 2)
+    assert found["contexts"][0]["ungraded_by_reason"] == {"malformed": 1}
+
+
+def test_only_the_ways_that_were_asked_for_are_judged(run, labels, server):
+    found = json.loads(run(labels, "--contexts", "none", "--contexts", "question", "--json").stdout)
+    assert [one["contexts"] for one in found["contexts"]] == ["by question", "none"]
+    assert found["differences"] == {}
+    assert len(server.chats) == 12
+
+
+def test_a_way_that_needs_documents_is_refused_without(run):
+    lines = "".join(json.dumps({**label, "documents": []}) + "\n" for label in LABELS)
+    done = run("-", "--contexts", "both", input=lines)
+    assert isinstance(done.exception, WrongSettings)
+    assert "no documents are known" in str(done.exception)
+
+
+def test_a_call_that_is_stopped_says_how_to_go_on_and_the_same_call_does(run, labels, tmp_path, monkeypatch, server):
+    monkeypatch.setenv("MONITOR_PROBE__CONCURRENCY", "1")
+    file = tmp_path / "grades.jsonl"
+    monkeypatch.setenv("MONITOR_LLM__BUDGET__CALLS_PER_DAY", "10")  # half of them for probes
+    stopped = run(labels, "--save", file, "--json")
+    assert stopped.exit_code
+    assert f"2 grades in {file}; the same command goes on from there" in stopped.stderr
+    assert "--save FILE keeps it" in run(labels).stderr
+    monkeypatch.delenv("MONITOR_LLM__BUDGET__CALLS_PER_DAY")
+    before = len(server.chats)
+    found = json.loads(run(labels, "--save", file, "--json").stdout)
+    assert len(server.chats) - before == 8
+    assert (found["reused"], found["contexts"][0]["answers"]) == (5, 3)
+    again = json.loads(run(labels, "--save", file, "--json").stdout)
+    assert len(server.chats) - before == 8
+    assert [one["table"] for one in again["contexts"]] == [one["table"] for one in found["contexts"]]
 
 
 def test_contexts_come_from_the_live_documents_of_an_app(run, labels, writer, server, monkeypatch):

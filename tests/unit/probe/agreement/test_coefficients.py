@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.probe.agreement.coefficients import Agreement, agreement, mean_ranks, pearson, weighted_kappa
+from monitor.probe.agreement.coefficients import Agreement, agreement, mean_ranks, pearson, table, weighted_kappa
 
 scores = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=30)
 
@@ -53,7 +53,9 @@ def test_a_constant_shift_leaves_the_order_and_lowers_kappa():
 
 
 def test_nothing_is_defined_without_answers():
-    assert agreement([], []) == Agreement(count=0, pearson=None, spearman=None, kappa=None, bias=None)
+    assert agreement([], []) == Agreement(
+        count=0, pearson=None, spearman=None, kappa=None, bias=None, undefined="there are no such answers"
+    )
 
 
 def test_correlations_are_undefined_where_one_side_gives_one_score_throughout():
@@ -61,6 +63,29 @@ def test_correlations_are_undefined_where_one_side_gives_one_score_throughout():
     assert (found.pearson, found.spearman) == (None, None)
     assert found.kappa == pytest.approx(0.0)  # no better than chance
     assert agreement([0.1, 0.1, 0.1], [0.1, 0.1, 0.1]).kappa is None
+
+
+@pytest.mark.parametrize(
+    ("judge", "human", "why"),
+    [
+        ([3], [4], "there is one such answer only"),
+        ([4, 4], [1, 2], "one and the same score by the judge"),
+        ([1, 2], [4, 4], "one and the same score by people"),
+        ([4, 4], [4, 4], "one and the same score by the judge and by people"),
+        ([1, 2], [1, 3], None),
+    ],
+)
+def test_what_is_undefined_has_a_reason(judge, human, why):
+    found = agreement(judge, human)
+    assert found.undefined == why
+    assert (None in {found.pearson, found.spearman, found.kappa}) == (why is not None)
+
+
+def test_the_table_counts_people_by_row_and_the_judge_by_column():
+    counts = table([5, 5, 4.5, 1.4, 0, 0], [5, 4, 4, 0.2, 0, 3])
+    cells = {(row, column): n for row, line in enumerate(counts) for column, n in enumerate(line) if n}
+    assert cells == {(5, 5): 1, (4, 5): 2, (1, 1): 1, (0, 0): 1, (3, 0): 1}
+    assert [len(line) for line in counts] == [6] * 6
 
 
 def test_lists_of_different_lengths_are_refused():

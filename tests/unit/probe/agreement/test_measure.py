@@ -8,7 +8,7 @@ from monitor.assess.judge.correctness.grade import Grade
 from monitor.assess.llm.exchange import BudgetSpent, Spend
 from monitor.probe.agreement.coefficients import Agreement
 from monitor.probe.agreement.labels import ScoredAnswer
-from monitor.probe.agreement.measure import measure
+from monitor.probe.agreement.measure import Judged, compared, judge_all, measure
 from monitor.probe.contexts import NoContexts
 
 HUMAN = {"a": 5, "b": 3, "c": 1, "d": 0}
@@ -28,7 +28,11 @@ class FakeGrader:
         scores = self.scores[answer]
         if isinstance(scores, Exception):
             raise scores
-        return Grade(scores=tuple(score + bool(contexts) for score in scores), spend=Spend(calls=len(scores)))
+        return Grade(
+            scores=tuple(score + bool(contexts) for score in scores),
+            reason=None if scores else "truncated",
+            spend=Spend(calls=len(scores)),
+        )
 
 
 class OneContext:
@@ -36,36 +40,61 @@ class OneContext:
         return [f"{question} {reference}"]
 
 
+def judged(scores, *, contexts=None, concurrency=1):
+    grader = FakeGrader(scores)
+    return judge_all(LABELS, contexts or {"none": NoContexts()}, grader, concurrency=concurrency), grader
+
+
+def measured(scores, *, repeats=1):
+    return measure(judged(scores)[0]["none"], repeats=repeats)
+
+
 def test_each_kind_of_contexts_is_measured():
-    grader = FakeGrader({"a": [4], "b": [3], "c": [1], "d": [0]})
-    with_one, none = measure(LABELS, {"one": OneContext(), "none": NoContexts()}, grader, repeats=1, concurrency=2)
-    assert (with_one.contexts, none.contexts) == ("one", "none")
+    kinds = {"one": OneContext(), "none": NoContexts()}
+    found, grader = judged({"a": [4], "b": [3], "c": [1], "d": [0]}, contexts=kinds, concurrency=2)
+    assert list(found) == ["one", "none"]
+    with_one, none = (measure(one, repeats=1) for one in found.values())
     assert with_one.agreement.bias == pytest.approx(3 / 4)
     assert none.agreement.bias == pytest.approx(-1 / 4)
-    assert (none.agreement.count, none.ungraded, none.spend.calls) == (4, 0, 4)
+    assert (none.agreement.count, none.ungraded, none.spend.calls) == (4, {}, 4)
     assert ("a?", ("a? R.",), "R.", "a") in grader.asked
 
 
-def test_answers_without_a_grade_are_counted_and_left_out():
-    grader = FakeGrader({"a": [5], "b": [], "c": [1], "d": []})
-    found = measure(LABELS, {"none": NoContexts()}, grader, repeats=1, concurrency=1)[0]
-    assert found.ungraded == 2
+def test_answers_without_a_grade_are_counted_by_reason_and_left_out():
+    found = measured({"a": [5], "b": [], "c": [1], "d": []})
+    assert found.ungraded == {"truncated": 2}
     assert found.agreement == Agreement(count=2, pearson=1.0, spearman=1.0, kappa=1.0, bias=0.0)
 
 
+def test_not_sure_is_left_out_of_one_agreement_and_measured_by_another():
+    found = measured({"a": [5], "b": [0], "c": [2], "d": [0]})
+    assert (found.agreement.count, found.above_0.count) == (4, 2)
+    assert found.above_0.bias == pytest.approx(1 / 2)  # a: 5 beside 5; c: 2 beside 1
+    assert found.unsure.count == 4
+    # Not sure: b and d by the judge, d by people. Observed 1/4; by chance 1/2 · 3/4 + 1/2 · 1/4.
+    assert found.unsure.kappa == pytest.approx(1 - (1 / 4) / (1 / 2))
+    assert (found.table[3][0], found.table[0][0], found.table[5][5], found.table[1][2]) == (1, 1, 1, 1)
+
+
 def test_the_tilt_is_the_first_order_less_the_second_where_all_judgings_succeeded():
-    grader = FakeGrader({"a": [5, 4], "b": [3, 3], "c": [2, 1], "d": [0]})
-    found = measure(LABELS, {"none": NoContexts()}, grader, repeats=2, concurrency=3)[0]
+    found = measured({"a": [5, 4], "b": [3, 3], "c": [2, 1], "d": [0]}, repeats=2)
     assert found.tilt == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(("repeats", "scores"), [(1, [5]), (2, [5]), (2, [])])
 def test_there_is_no_tilt_without_both_orders(repeats, scores):
-    grader = FakeGrader(dict.fromkeys(HUMAN, scores))
-    assert measure(LABELS, {"none": NoContexts()}, grader, repeats=repeats, concurrency=1)[0].tilt is None
+    assert measured(dict.fromkeys(HUMAN, scores), repeats=repeats).tilt is None
 
 
 def test_a_spent_budget_ends_it():
-    grader = FakeGrader({"a": BudgetSpent("spent"), "b": [3], "c": [1], "d": [0]})
     with pytest.raises(BudgetSpent):
-        measure(LABELS, {"none": NoContexts()}, grader, repeats=1, concurrency=1)
+        judged({"a": BudgetSpent("spent"), "b": [3], "c": [1], "d": [0]})
+
+
+def test_kinds_are_compared_on_the_answers_that_both_have_scored():
+    before = Judged(labels=LABELS, grades=[Grade(scores=s) for s in ((4,), (), (1,), (0,))])
+    after = Judged(labels=LABELS, grades=[Grade(scores=s) for s in ((5,), (3,), (1,), (0,))])
+    found, sure = (compared(before, after, above_0=above_0) for above_0 in (False, True))
+    assert (found.answers, sure.answers) == (3, 2)
+    assert found.changes["bias"].value == pytest.approx(1 / 3)
+    assert sure.changes["bias"].value == pytest.approx(1 / 2)

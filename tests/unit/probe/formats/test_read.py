@@ -177,7 +177,7 @@ def test_an_id_of_two_questions_is_refused():
         ({"input": MESSAGES[:1], "ideal": R}, "its input has 0 messages of a user"),
         ({"input": MESSAGES, "ideal": []}, "its reference is not text"),
         ({"input": {"n": 3}, "expectedOutput": R}, "its question is not text"),
-        ({"item": {"ticket": Q}}, "its question is not text"),
+        ({"item": {"ticket": Q}}, "its item has none of the fields question, query, prompt, input, text"),
     ],
 )
 def test_rows_that_are_no_golden_items_are_named(row, problem):
