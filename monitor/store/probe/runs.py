@@ -127,10 +127,10 @@ class ProbeRuns:
         """The runs of these numbers that exist, with the scores of their items, the newest first."""
         return self._scored(select(*_RUN).where(_r.number.in_(numbers)))
 
-    def newest(self, *, per_probe: int, since: datetime) -> list[tuple[ProbeRun, RunFigures]]:
+    def newest(self, *, per_probe: int, since: datetime, app: str | None = None) -> list[tuple[ProbeRun, RunFigures]]:
         """The newest runs that are done of each probe, app and environment, with their figures; see `newest_runs`."""
         with bounded(self._engine) as connection:
-            runs = newest_runs(connection, most=per_probe, since=since)
+            runs = newest_runs(connection, most=per_probe, since=since, app=app)
             known = run_figures(connection, [run.number for run in runs])
         return [(run, known[run.number]) for run in runs]
 
