@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import sqrt
+from statistics import NormalDist
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from monitor.core.model import Json
+from monitor.probe.figures import student_quantile
 from monitor.probe.golden import GoldenSet
 from monitor.probe.result import ItemState, Scored
 from monitor.review.evaluate.bootstrap import portions
@@ -18,7 +21,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Outcome: TypeAlias = Literal["better", "worse", "no_difference_shown", "too_few"]
 
 CONFIDENCE: Final = 0.99  # a probe asks several times a day: at 95 %, one run in 20 would differ by chance
-FEWEST: Final = 10  # pairs; the bootstrap of fewer is too narrow
+FEWEST: Final = 10  # pairs; fewer show nothing
 DRAWS: Final = 10_000
 SEED: Final = 20
 COMPARED: Final = ("correctness", "wscore", "unsure")
@@ -72,12 +75,18 @@ class Compared:
         }
 
 
-def compare(before: Sequence[Scored], after: Sequence[Scored], *, same: Collection[str] | None = None) -> Compared:
+def compare(
+    before: Sequence[Scored],
+    after: Sequence[Scored],
+    *,
+    same: Collection[str] | None = None,
+    same_turns: bool = True,
+) -> Compared:
     """Compares by the bootstrap over questions; `same` are the items whose texts are alike in both golden sets.
 
-    Each question is drawn with both of its values, so what makes a question hard for both versions drops out. Source:
-    B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, §13.3 (percentiles). Means are over questions
-    that both runs graded; the share of answers that are not sure is over those that both judged.
+    Each question is drawn with both of its values, so what makes a question hard for both versions drops out. Means are
+    over questions that both runs graded; the share of answers that are not sure is over those that both judged. Unless
+    the conversations of both may take equally many turns (`same_turns`), wscore means two things and is left out.
     """
     earlier, later = _judged(before, same), _judged(after, same)
     both = [item for item in later if item in earlier]
@@ -88,6 +97,7 @@ def compare(before: Sequence[Scored], after: Sequence[Scored], *, same: Collecti
             if (x := _value(earlier[item], name)) is not None and (y := _value(later[item], name)) is not None
         ]
         for name in COMPARED
+        if same_turns or name != "wscore"
     }
     moved = [Moved(item=i, before=_correctness(earlier[i]), after=_correctness(later[i])) for i in both]
     return Compared(
@@ -104,13 +114,12 @@ def alike(before: GoldenSet | None, after: GoldenSet | None) -> frozenset[str]:
 
 
 def _judged(scores: Sequence[Scored], same: Collection[str] | None) -> dict[str, Scored]:
-    judged = ItemState.GRADED, ItemState.UNSURE
-    return {one.item: one for one in scores if one.state in judged and (same is None or one.item in same)}
+    return {one.item: one for one in scores if one.is_judged and (same is None or one.item in same)}
 
 
 def _value(one: Scored, name: str) -> float | None:
     if name == "unsure":
-        return float(one.state is ItemState.UNSURE)
+        return float(one.is_unsure)
     found: float | None = getattr(one, name)
     return None if one.state is ItemState.UNSURE else found
 
@@ -134,10 +143,16 @@ def _difference(pairs: Sequence[tuple[float, float]], *, less_is_better: bool) -
 
 
 def _interval(changes: Floats) -> tuple[float, float]:
-    """The percentiles of the mean over resampled questions; seeded, so that the same runs compare alike."""
+    """The expanded percentiles of the mean over resampled questions; seeded, so that the same runs compare alike.
+
+    Plain percentiles are too narrow for few questions: the normal distribution's share beyond √(n/(n-1)) · t is taken
+    in place of (1 - CONFIDENCE) / 2. Source: T. Hesterberg, What Teachers Should Know About the Bootstrap, The American
+    Statistician 69(4), 2015, §3.3.
+    """
     rng, number = np.random.default_rng(SEED), len(changes)
     means = np.concatenate(
         [changes[rng.integers(0, number, (size, number), np.int32)].mean(axis=1) for size in portions(DRAWS, number)]
     )
-    lower, upper = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    beyond = NormalDist().cdf(-sqrt(number / (number - 1)) * student_quantile(number - 1, CONFIDENCE))
+    lower, upper = np.quantile(means, [beyond, 1 - beyond])
     return float(lower), float(upper)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import sqrt
+from math import inf, sqrt
 from statistics import fmean, stdev
 from typing import Final
 
@@ -14,7 +14,13 @@ from monitor.core.figures.proportions import CONFIDENCE, wilson
 from monitor.core.model import Json
 from monitor.probe.result import ItemState, Scored
 
-SCORES: Final = ("correctness", "wscore", "lscore", "mscore")
+# The scores with the least and the most that each can be.
+SCORES: Final[Mapping[str, tuple[float, float]]] = {
+    "correctness": (1.0, 5.0),
+    "wscore": (0.0, 5.0),
+    "lscore": (1.0, inf),
+    "mscore": (0.0, 5.0),
+}
 _HALVINGS = 60  # of an interval that holds a quantile of Student's t
 _HIGHEST_T = 1e4  # Student's t at one degree of freedom and .975 is 12.7
 _FEWEST = 2  # values that have a spread
@@ -34,7 +40,8 @@ class Mean:
 class RunFigures:
     """The figures of a run. Means are over the graded items: answers that are not sure stay out of them.
 
-    `unsure` is the share of the judged items that are not sure, with Wilson's interval; `states` counts all items.
+    `unsure` is the share of the judged items whose first answer is not sure, with Wilson's interval; `states` counts
+    all items.
     """
 
     correctness: Mean
@@ -59,22 +66,26 @@ def figures(scores: Sequence[Scored]) -> RunFigures:
     """The figures of the items of a run."""
     states = Counter(one.state for one in scores)
     graded = [one for one in scores if one.state is ItemState.GRADED]
-    means = {name: mean([value for one in graded if (value := getattr(one, name)) is not None]) for name in SCORES}
-    return RunFigures(**means, unsure=share_of(states[ItemState.UNSURE], len(graded)), states=states)
+    means = {
+        name: mean([value for one in graded if (value := getattr(one, name)) is not None], scale)
+        for name, scale in SCORES.items()
+    }
+    unsure, judged = (sum(getattr(one, name) for one in scores) for name in ("is_unsure", "is_judged"))
+    return RunFigures(**means, unsure=share_of(unsure, judged), states=states)
 
 
-def mean(values: Sequence[float]) -> Mean:
-    """The mean of these values with its interval."""
+def mean(values: Sequence[float], scale: tuple[float, float] = (-inf, inf)) -> Mean:
+    """The mean of these values with its interval; `scale` is the least and the most that a value can be."""
     count = len(values)
-    return mean_of(count, fmean(values) if count else None, stdev(values) if count >= _FEWEST else None)
+    return mean_of(count, fmean(values) if count else None, stdev(values) if count >= _FEWEST else None, scale)
 
 
-def mean_of(count: int, middle: float | None, deviation: float | None) -> Mean:
-    """A mean with Student's interval: x̄ ± t · s / √n with n − 1 degrees of freedom; s is of the sample."""
+def mean_of(count: int, middle: float | None, deviation: float | None, scale: tuple[float, float]) -> Mean:
+    """A mean with Student's interval, within the scale: x̄ ± t · s / √n with n − 1 degrees of freedom."""
     if middle is None or deviation is None:
         return Mean(mean=middle, lower=None, upper=None, count=count)
-    margin = student_quantile(count - 1) * deviation / sqrt(count)
-    return Mean(mean=middle, lower=middle - margin, upper=middle + margin, count=count)
+    margin, (least, most) = student_quantile(count - 1) * deviation / sqrt(count), scale
+    return Mean(mean=middle, lower=max(middle - margin, least), upper=min(middle + margin, most), count=count)
 
 
 def student_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
@@ -86,10 +97,9 @@ def student_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
     return high
 
 
-def share_of(unsure: int, graded: int) -> Mean:
+def share_of(unsure: int, judged: int) -> Mean:
     """The share of the judged items that are not sure, with Wilson's interval."""
-    total = unsure + graded
-    if not total:
+    if not judged:
         return Mean(mean=None, lower=None, upper=None, count=0)
-    lower, upper = wilson(unsure, total)
-    return Mean(mean=unsure / total, lower=lower, upper=upper, count=total)
+    lower, upper = wilson(unsure, judged)
+    return Mean(mean=unsure / judged, lower=lower, upper=upper, count=judged)

@@ -63,6 +63,7 @@ _PerSecond = Annotated[
     float, BeforeValidator(lambda n: float(n) if type(n) is int else n), Field(gt=0, allow_inf_nan=False)
 ]
 _Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\s/][^/\x00-\x1f]*$")]
+_App = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\s][^\x00-\x1f]*$")]
 
 
 class _Form(BaseModel):
@@ -137,7 +138,7 @@ class TargetForm(_Form):
 
 class ProbeForm(_Form):
     name: _Name
-    app: _Name
+    app: _App
     environment: _Name = "production"
     golden: _Name
     target: TargetForm

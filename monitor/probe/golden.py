@@ -6,10 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Final
+from typing import Final, NamedTuple
+
+from typing_extensions import override
 
 from monitor.core.assessment_json import storable
 from monitor.core.errors import MonitorError
+from monitor.core.model import Json
 from monitor.core.text.content_id import content_id
 
 MOST_ITEMS: Final = 10_000  # of a set
@@ -23,19 +26,36 @@ class NotGolden(MonitorError):
     """What is no golden item; the message goes on from the name of its place."""
 
 
+class Source(NamedTuple):
+    """The interaction that an item was made of."""
+
+    app: str
+    id: str
+
+    @override
+    def __str__(self) -> str:
+        return f"{self.app}/{self.id}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldenItem:
-    """A question with its reference answer; `source` is the interaction `APP/ID` that it was made of, if any."""
+    """A question with its reference answer."""
 
     id: str  # unique in its set
     question: str
     reference: str
     tags: Mapping[str, str] = field(default_factory=dict)
-    source: str | None = None
+    source: Source | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """The item as `golden import` reads it: `{id, question, reference, tags, source: {app, id} or null}`."""
+        source: Json = None if self.source is None else dict(self.source._asdict())
+        about: dict[str, Json] = {"id": self.id, "question": self.question, "reference": self.reference}
+        return {**about, "tags": dict(self.tags), "source": source}
 
 
 def golden_item(
-    *, id_: str, question: str, reference: str, tags: Mapping[str, str], source: str | None = None
+    *, id_: str, question: str, reference: str, tags: Mapping[str, str], source: Source | None = None
 ) -> GoldenItem:
     """The item of these texts, without white space around them; one without an id gets one from its question.
 
@@ -54,7 +74,8 @@ def golden_item(
         raise NotGolden(f"its id has more than {LONGEST_ID} characters")
     short = [(tag, text) for tag, text in tags.items() if max(len(tag), len(text)) <= LONGEST_TAG]
     kept = {storable(tag): storable(text) for tag, text in short[:MOST_TAGS]}
-    return GoldenItem(id=name or content_id(asked), question=asked, reference=right, tags=kept, source=source)
+    made_of = None if source is None else Source(*map(storable, source))
+    return GoldenItem(id=name or content_id(asked), question=asked, reference=right, tags=kept, source=made_of)
 
 
 def question_key(question: str) -> str:

@@ -56,12 +56,22 @@ class Scored:
     lscore: int | None
     mscore: float | None
 
+    @property
+    def is_judged(self) -> bool:
+        return self.state in {ItemState.GRADED, ItemState.UNSURE}
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether the first answer says that it is not sure, whatever came of the conversation."""
+        return self.is_judged and not self.correctness
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemResult:
     """The conversation about one item. Scores are None where nothing was graded; formulas in `conversation/scores.py`.
 
-    `correctness` is the score of the first answer, so that runs with and without further turns can be compared.
+    `correctness` is the score of the first answer, so that runs with and without further turns can be compared; None
+    too where that answer is not sure.
     """
 
     item: GoldenItem

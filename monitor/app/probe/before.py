@@ -30,4 +30,9 @@ def compared_runs(runs: ProbeRuns, golden: GoldenSets, before: ProbeRun, after: 
     """The two runs compared question by question."""
     scores = {one.run.number: one.scores for one in runs.scored([before.number, after.number])}
     same = shared_items(golden, before, after)
-    return compare(scores.get(before.number, []), scores.get(after.number, []), same=same)
+    return compare(
+        scores.get(before.number, []),
+        scores.get(after.number, []),
+        same=same,
+        same_turns=before.turns == after.turns,
+    )

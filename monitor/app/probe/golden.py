@@ -12,7 +12,7 @@ from monitor.core.model import Mark, Verdict
 from monitor.core.text.content_id import content_id
 from monitor.core.text.interaction_name import spellings
 from monitor.core.text.plain import readable
-from monitor.probe.golden import LONGEST_ID, GoldenItem, NotGolden, golden_item
+from monitor.probe.golden import LONGEST_ID, GoldenItem, NotGolden, Source, golden_item
 from monitor.store.review.labels import newest_labels
 
 
@@ -39,10 +39,10 @@ def item_of(application: Application, name: str, *, reference: str | None) -> Go
             f"{readable(name)}: nobody has labelled its answer grounded, and its event has no reference answer: "
             f"give one with --reference, or label it with monitor review label {shlex.quote(readable(name))} grounded"
         )
-    source = f"{row['app']}/{row['id']}"
+    source = Source(row["app"], row["id"])
     try:
         return golden_item(
-            id_=source if len(source) <= LONGEST_ID else content_id(source),
+            id_=str(source) if len(str(source)) <= LONGEST_ID else content_id(str(source)),
             question=row["question"] if read_as is None else read_as["text"],
             reference=found,
             tags={str(tag): str(value) for tag, value in row["tags"].items()},

@@ -152,7 +152,7 @@ def compare(before: _Run, after: _Run, *, as_json: AsJson = False) -> None:
         first, second = _named(application, before), _named(application, after)
         same = shared_items(application.probing.golden, first, second)
         scored = {one.run.number: one.scores for one in application.probing.runs.scored([first.number, second.number])}
-    found = compared(scored[first.number], scored[second.number], same=same)
+    found = compared(scored[first.number], scored[second.number], same=same, same_turns=first.turns == second.turns)
     if as_json:
         print_json({"before": asdict(first), "after": asdict(second), **found.to_json()})
     else:

@@ -121,7 +121,8 @@ def show(name: _Name, *, version: _Version = None, as_json: AsJson = False) -> N
     with opened() as application:
         found = _set(application, name, version)
     if as_json:
-        print_json({**asdict(found), "hash": found.hash})
+        items = [item.to_json() for item in found.items]
+        print_json({"name": found.name, "version": found.version, "hash": found.hash, "items": items})
         return
     typer.echo(
         f"{readable(found.name)}, version {found.version}, {plural(len(found.items), 'item')}, {found.hash[:16]}"
@@ -138,7 +139,7 @@ def export(name: _Name, *, version: _Version = None) -> None:
     with opened() as application:
         found = _set(application, name, version)
     for item in found.items:
-        sys.stdout.write(json.dumps(asdict(item), ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(item.to_json(), ensure_ascii=False) + "\n")
 
 
 def _set(application: Application, name: str, version: int | None) -> GoldenSet:

@@ -140,13 +140,27 @@ def print_comparison(before: ProbeRun, after: ProbeRun, found: Compared) -> None
     for name, difference in found.differences.items():
         if difference.pairs and (name != "wscore" or max(before.turns, after.turns) > 1):
             typer.echo(f"{_NAMES[name]}: {_line(difference, share=name == 'unsure')}")
+    for line in _unlike(before, after):
+        typer.echo(line)
     if found.unpaired:
         typer.echo(f"{plural(found.unpaired, 'question')} were judged in one of the runs only")
-    if before.golden_hash != after.golden_hash:
-        typer.echo("the golden sets differ: only questions with the same text and reference are compared")
     for one in found.moved[:10]:
         if one.by < 0:
             typer.echo(f"  {_score(one.before)} -> {_score(one.after)}  {readable(one.item)}")
+
+
+def _unlike(before: ProbeRun, after: ProbeRun) -> Iterator[str]:
+    """What else than the chatbot may move the scores between two runs."""
+    if before.golden_hash != after.golden_hash:
+        yield "the golden sets differ: only questions with the same text and reference are compared"
+    if before.turns != after.turns:
+        yield f"wscore is not compared: conversations had up to {before.turns} turns, then {after.turns}"
+    if before.judge != after.judge:
+        yield f"the judge changed, which moves scores by itself: {readable(before.judge)}, then {readable(after.judge)}"
+    elif (before.turns, before.repeats) == (after.turns, after.repeats) and before.prompts_hash != after.prompts_hash:
+        yield "the judge's prompts changed, which moves scores by itself"
+    if before.repeats != after.repeats:
+        yield f"answers were judged {before.repeats} times each, then {after.repeats}"
 
 
 def _line(difference: Difference, *, share: bool = False) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from monitor.core.assessment_json import storable
-from monitor.probe.golden import GoldenItem, NotGolden, golden_item
+from monitor.probe.golden import GoldenItem, NotGolden, Source, golden_item
 
 Fields: TypeAlias = Mapping[str, Any]
 _IDEALS = ("ideal", "reference", "ground_truth", "expected_output", "expected", "correct_answer", "answer")
@@ -66,8 +66,15 @@ def _made(
         question=str(question),
         reference=str(reference),
         tags=tags,
-        source=storable(source) if isinstance(source, str) and source else None,
+        source=_source(source),
     )
+
+
+def _source(value: object) -> Source | None:
+    """The interaction in `{"app": …, "id": …}` or `APP/ID`; other texts, such as the name of a file, are none."""
+    parts = (value.get("app"), value.get("id")) if isinstance(value, Mapping) else str(value or "").split("/")
+    named = [storable(part) for part in parts if isinstance(part, str) and part]
+    return Source(*named) if len(named) == len(parts) == 2 else None  # noqa: PLR2004  app and id
 
 
 def _id(value: object) -> str:

@@ -41,8 +41,10 @@ def probed_runs(engine: Engine, name: str, *, also: Collection[int], now: dateti
         runs = newest_runs(connection, most=RUNS, since=now - LOOKED_BACK, also=also)
         for row in connection.execute(_SCORES, {"runs": [run.number for run in runs]}):
             judged[row.run] = judged.get(row.run, 0) + 1
-            unsure = row.state == "unsure"
-            value = float(unsure) if name == "unsure" else None if unsure else getattr(row, name)
+            if name == "unsure":
+                value: float | None = float(not row.correctness)  # as in `Scored.is_unsure`
+            else:
+                value = None if row.state == "unsure" else getattr(row, name)
             if value is not None and isfinite(value):
                 values.setdefault(row.run, {})[row.item] = value
         probes = [[*group] for _, group in groupby(runs, key=lambda run: (run.probe, run.app, run.environment))]

@@ -14,7 +14,7 @@ from monitor.audit.commitment import new_secret
 from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
-from monitor.probe.golden import MOST_ITEMS, GoldenItem, GoldenSet, question_key
+from monitor.probe.golden import MOST_ITEMS, GoldenItem, GoldenSet, Source, question_key
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import bounded, retriable
 from monitor.store.probe.proof import OTHER_TEXTS, item_committed, items_digest
@@ -165,7 +165,6 @@ def _items(name: str, version: int) -> Select[Any]:
 
 
 def _row(of: GoldenSet, place: int, item: GoldenItem) -> dict[str, Any]:
-    app, _, interaction_id = (item.source or "").partition("/")
     row = {
         "name": of.name,
         "version": of.version,
@@ -174,8 +173,8 @@ def _row(of: GoldenSet, place: int, item: GoldenItem) -> dict[str, Any]:
         "question": item.question,
         "reference": item.reference,
         "tags": dict(item.tags),
-        "source_app": app or None,
-        "source_id": interaction_id or None,
+        "source_app": None if item.source is None else item.source.app,
+        "source_id": None if item.source is None else item.source.id,
         "erased": False,
     }
     secret = new_secret()
@@ -183,7 +182,7 @@ def _row(of: GoldenSet, place: int, item: GoldenItem) -> dict[str, Any]:
 
 
 def _item(row: Mapping[Any, Any] | Any) -> GoldenItem:
-    source = None if row["source_id"] is None else f"{row['source_app']}/{row['source_id']}"
+    source = None if row["source_id"] is None else Source(row["source_app"], row["source_id"])
     return GoldenItem(
         id=row["id"], question=row["question"], reference=row["reference"], tags=row["tags"], source=source
     )
@@ -195,5 +194,5 @@ def _storable(item: GoldenItem) -> GoldenItem:
         question=storable(item.question),
         reference=storable(item.reference),
         tags={storable(name): storable(value) for name, value in item.tags.items()},
-        source=None if item.source is None else storable(item.source),
+        source=None if item.source is None else Source(*map(storable, item.source)),
     )

@@ -13,7 +13,7 @@ from monitor.probe.figures import SCORES, RunFigures, mean_of, share_of
 from monitor.probe.result import ItemState, ProbeRun
 from monitor.store.probe.rows import RUN_NAMES, probe_run_of
 
-LOOKED_AT = 200  # newest runs of the same name, in whatever state and environment
+LOOKED_AT = 200  # newest runs of the same name that are done, of whatever app and environment
 # `also` are runs that an alert rule still measures with. The order by probe makes the planner take the index on probe
 # and number, and the LIMIT of 1 that of the number, where it would otherwise read all runs.
 NEWEST = text(f"""
@@ -26,12 +26,12 @@ NEWEST = text(f"""
         SELECT run.number, row_number() OVER
             (PARTITION BY named.probe, run.app, run.environment ORDER BY run.number DESC) AS place
         FROM named CROSS JOIN LATERAL (
-            SELECT r.number, r.app, r.environment, r.state, r.began_at, r.candidate FROM probe_run r
-            WHERE r.probe = named.probe AND r.began_at < coalesce(:until, 'infinity'::timestamptz)
+            SELECT r.number, r.app, r.environment, r.began_at FROM probe_run r
+            WHERE r.probe = named.probe AND r.state = 'done' AND NOT r.candidate
+                AND r.began_at < coalesce(:until, 'infinity'::timestamptz)
             ORDER BY r.probe DESC, r.number DESC LIMIT :looked_at
         ) run
-        WHERE named.probe IS NOT NULL AND run.state = 'done' AND NOT run.candidate AND run.began_at >= :since
-            AND run.app = coalesce(:app, run.app)
+        WHERE named.probe IS NOT NULL AND run.began_at >= :since AND run.app = coalesce(:app, run.app)
     ), wanted AS (
         SELECT number FROM newest WHERE place <= :most UNION SELECT unnest(CAST(:also AS bigint[]))
     )
@@ -78,6 +78,10 @@ def run_figures(connection: Connection, numbers: Collection[int]) -> dict[int, R
 
 def _figures(by_state: Mapping[ItemState, Mapping[Any, Any]]) -> RunFigures:
     graded = by_state.get(ItemState.GRADED, {})
-    means = {s: mean_of(graded.get(s, 0), graded.get(f"{s}_mean"), graded.get(f"{s}_spread")) for s in SCORES}
+    means = {
+        s: mean_of(graded.get(s, 0), graded.get(f"{s}_mean"), graded.get(f"{s}_spread"), scale)
+        for s, scale in SCORES.items()
+    }
     states = Counter({state: row["items"] for state, row in by_state.items()})
-    return RunFigures(**means, unsure=share_of(states[ItemState.UNSURE], states[ItemState.GRADED]), states=states)
+    judged = states[ItemState.UNSURE] + states[ItemState.GRADED]
+    return RunFigures(**means, unsure=share_of(judged - graded.get("correctness", 0), judged), states=states)

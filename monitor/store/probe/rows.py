@@ -9,7 +9,7 @@ from typing import Any, Final
 from monitor.assess.judge.correctness.grade import Grade
 from monitor.assess.llm.exchange import Spend
 from monitor.core.assessment_json import storable
-from monitor.probe.golden import GoldenItem
+from monitor.probe.golden import GoldenItem, Source
 from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, Turn
 
 GONE = "[removed]"  # stands for the texts of an item that is not stored any more
@@ -63,7 +63,7 @@ def probe_run_of(row: Mapping[Any, Any]) -> ProbeRun:
 
 def item_result(row: Mapping[Any, Any], turns: Sequence[Mapping[Any, Any]]) -> ItemResult:
     """The result in a row joined with its golden item, and the rows of its turns."""
-    source = None if row["source_id"] is None else f"{row['source_app']}/{row['source_id']}"
+    source = None if row["source_id"] is None else Source(row["source_app"], row["source_id"])
     return ItemResult(
         item=GoldenItem(
             id=row["item"],

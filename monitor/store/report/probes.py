@@ -51,7 +51,7 @@ def _week(connection: Connection, this: ScoredRun, before: ScoredRun | None) -> 
     same = None
     if before.run.golden_hash != this.run.golden_hash:
         same = alike(golden_version(connection, before.run.golden, before.run.golden_version), known)
-    compared = compare(before.scores, this.scores, same=same)
+    compared = compare(before.scores, this.scores, same=same, same_turns=before.run.turns == this.run.turns)
     fell = {moved.item for moved in compared.moved[:FELL]}
     items = () if known is None else known.items
     return ProbeWeek(

@@ -75,6 +75,7 @@ probe_run = Table(
     Column("error", Text),
     Column("candidate", Boolean, nullable=False, server_default=text("false")),
     Index("probe_run_by_probe", "probe", "number"),
+    Index("probe_run_deployed", "probe", "number", postgresql_where=text("state = 'done' AND NOT candidate")),
     Index("probe_run_by_app", "app", "began_at"),
 )
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from sqlalchemy import event
 
 from monitor.app.report import Format, reporting
+from monitor.probe.golden import Source
 from monitor.probe.result import RunState
 from monitor.report.weekly.content import content
 from monitor.store.probe.golden import GoldenSets
@@ -16,7 +17,7 @@ from tests.factories.probe.runs import item, result, run
 from tests.factories.report.weekly_traffic import APP, OTHER_APP, WEEK
 from tests.rig.store.weekly_textbook import MONDAY_SIX
 
-ITEMS = [item(number, source="shop/a" if number == 1 else None) for number in range(12)]
+ITEMS = [item(number, source=Source("shop", "a") if number == 1 else None) for number in range(12)]
 
 
 def probe(engine, at, score, *, state=RunState.DONE, items=ITEMS, **changes):

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import event
 
 from monitor.assess.judge.correctness.grade import Grade
+from monitor.probe.golden import Source
 from monitor.probe.result import RunState, Turn
 from monitor.store.probe.golden import GoldenSets
 from monitor.store.probe.items import ItemFilter
@@ -234,7 +235,7 @@ def test_what_chatbot_and_judge_say_is_masked_text(viewer, runs, probed):
 
 def test_names_ids_and_tags_are_masked_in_the_api_as_on_the_pages(viewer, engine, runs):
     who = "jane.doe@example.org"
-    items = [item(n, id=f"{n} {who}", tags={who: who}, source=f"shop/{who}") for n in range(12)]
+    items = [item(n, id=f"{n} {who}", tags={who: who}, source=Source("shop", who)) for n in range(12)]
     golden = GoldenSets(engine).save(f"of {who}", items, by="tests", now=NOON)
     names = {name: f"{name} {who}" for name in ("probe", "app", "environment", "chatbot", "target", "judge")}
     for score in (5, 2):

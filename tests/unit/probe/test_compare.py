@@ -70,3 +70,37 @@ def test_the_items_that_fell_most_come_first() -> None:
     before = [scored("a", 5.0), scored("b", 5.0), scored("c", 2.0)]
     after = [scored("a", 4.0), scored("b", 1.0), scored("c", 3.0)]
     assert [(one.item, one.by) for one in compare(before, after).moved] == [("b", -4.0), ("a", -1.0), ("c", 1.0)]
+
+
+def test_wscore_of_conversations_of_different_lengths_is_not_compared() -> None:
+    runs = [scored("a", 1.0)], [scored("a", 1.0)]
+    assert "wscore" in compare(*runs).differences
+    assert set(compare(*runs, same_turns=False).differences) == {"correctness", "unsure"}
+
+
+def test_an_answer_that_is_not_sure_at_first_is_unsure_whatever_follows() -> None:
+    def late(n: int) -> Scored:
+        return Scored(item=f"q{n}", state=ItemState.GRADED, correctness=None, wscore=2.0, lscore=2, mscore=5.0)
+
+    at_once = [scored(f"q{n}", 5.0) for n in range(30)]
+    found = compare(at_once, [*map(late, range(15)), *at_once[15:]]).differences
+    assert (found["unsure"].mean, found["unsure"].outcome) == (0.5, "worse")
+    assert found["correctness"].pairs == 15
+
+
+@pytest.mark.parametrize(("number", "most"), [(10, 0.02), (20, 0.02), (50, 0.02)])
+def test_few_questions_show_no_difference_by_chance(number: int, most: float) -> None:
+    """Plain percentiles call 4 to 5 of 100 such comparisons of 10 questions real."""
+    rng = np.random.default_rng(7)
+    real = 0
+    for _ in range(300):
+        before, after = rng.normal(3, 1, (2, number))
+        pairs = [[scored(f"q{n}", value) for n, value in enumerate(run)] for run in (before, after)]
+        real += compare(*pairs).differences["correctness"].outcome in {"better", "worse"}
+    assert real / 300 <= most
+
+
+def test_five_of_twenty_questions_that_fell_alike_may_be_chance() -> None:
+    before = [scored(f"q{n}", 5.0) for n in range(20)]
+    after = [scored(f"q{n}", 4.0 if n < 5 else 5.0) for n in range(20)]
+    assert compare(before, after).differences["correctness"].outcome == "no_difference_shown"

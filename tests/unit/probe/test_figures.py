@@ -33,3 +33,13 @@ def test_answers_that_are_not_sure_stay_out_of_means() -> None:
     assert (found.correctness.mean, found.correctness.count) == (4.0, 2)
     assert (found.unsure.mean, found.unsure.count) == (pytest.approx(1 / 3), 3)
     assert found.to_json()["states"] == {"graded": 2, "unsure": 1, "failed": 1, "ungraded": 1}
+
+
+def test_an_interval_stays_on_the_scale_of_its_score() -> None:
+    scores = [
+        Scored(item=str(n), state=ItemState.GRADED, correctness=one, wscore=one, lscore=1, mscore=one)
+        for n, one in enumerate([5.0] * 9 + [1.0])
+    ]
+    found = figures(scores)
+    assert (found.correctness.mean, found.correctness.upper) == (4.6, 5.0)
+    assert found.correctness.lower == pytest.approx(3.695, abs=1e-3)

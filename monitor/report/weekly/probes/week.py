@@ -49,7 +49,7 @@ def probe_json(found: ProbeWeek) -> dict[str, Json]:
             name: {
                 "this": _mean(found.figures.named(name)),
                 "before": None if before is None else _mean(before.named(name)),
-                "change": None if compared is None else _difference(compared.differences[name]),
+                "change": None if compared is None else _difference(compared.differences.get(name)),
             }
             for name in names
         },
@@ -83,7 +83,10 @@ def _mean(value: Mean) -> dict[str, Json]:
     }
 
 
-def _difference(value: Difference) -> dict[str, Json]:
+def _difference(value: Difference | None) -> dict[str, Json] | None:
+    """None for wscore where the conversations of the two runs could take different numbers of turns."""
+    if value is None:
+        return None
     return {
         "pairs": value.pairs,
         "mean": rounded(value.mean),

@@ -122,6 +122,8 @@ def test_the_work_does_not_grow_with_the_runs_that_are_stored(engine, write, sta
     write(5, 5)
     few, many = looked_at(2_000), looked_at(8_000)
     assert many <= few + 10
+    if state == "stopped":
+        assert len(probed_runs(engine, "correctness", also=(), now=AT)) == 1
 
 
 def _rows(plan):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from monitor.core.errors import WrongSettings
+from monitor.probe.golden import Source
 from monitor.probe.result import RunState
 from monitor.store.audit.checks.accounts import read_accounts
 from monitor.store.audit.checks.cross import acts_against_rows, blanked_probes
@@ -48,7 +49,9 @@ def test_a_changed_golden_set_is_found(engine, rows, change):
 def test_an_erasure_takes_golden_items_and_their_turns_along(engine, writer):
     writer.write(a_batch(told("q-1", NOON), told("q-2", NOON)))
     sets, runs = GoldenSets(engine), ProbeRuns(engine)
-    golden = sets.save("support", [item(1, source=f"{APP}/q-1"), item(2, source=f"{APP}/q-2")], by="ada", now=AT)
+    golden = sets.save(
+        "support", [item(1, source=Source(APP, "q-1")), item(2, source=Source(APP, "q-2"))], by="ada", now=AT
+    )
     began = runs.begin(run(golden_hash=golden.hash), mark="1")
     for place, one in enumerate(golden.items):
         runs.save(began.number, place, result(one, 4))

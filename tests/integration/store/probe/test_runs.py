@@ -8,6 +8,7 @@ from sqlalchemy import event, text
 
 from monitor.core.errors import WrongSettings
 from monitor.probe.figures import SCORES, figures
+from monitor.probe.golden import Source
 from monitor.probe.result import ItemState, RunState
 from monitor.store.probe.golden import GoldenSets
 from monitor.store.probe.rows import GONE
@@ -26,7 +27,7 @@ def sets(engine):
 
 
 def test_a_set_comes_back_as_it_was_stored(sets):
-    items = [item(2, tags={"topic": "prices"}), item(1, source="shop/a/b")]
+    items = [item(2, tags={"topic": "prices"}), item(1, source=Source("shop/a", "b/c"))]
     made = sets.save("support", items, by="ada", now=AT)
     assert made == sets.newest("support") == sets.version("support", 1)
     assert made.items == tuple(items)
