@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from monitor.app.probe.before import compared_runs, run_before
 from monitor.app.wiring.application import Application
@@ -32,6 +32,8 @@ from monitor.web.probe.api_model import (
 )
 
 router = APIRouter(tags=["probes"])
+Score = Annotated[int, Field(ge=0, le=5), BeforeValidator(parse_integer)]
+Start = Annotated[int, Field(ge=0, le=MOST_ITEMS), BeforeValidator(parse_integer)]
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 _PAGE = 20
@@ -91,22 +93,12 @@ def run(
     *,
     state: Annotated[ItemState | None, Query(description="Only items in this state.")] = None,
     score: Annotated[
-        int | None,
-        BeforeValidator(parse_integer),
-        Query(
-            ge=0,
-            le=5,
-            description="Only items whose first answer has this score, rounded; 0: it is not sure.",
-        ),
+        Score | None, Query(description="Only items whose first answer has this score, rounded; 0: it is not sure.")
     ] = None,
     tag: Annotated[
         Text | None, Query(description="`NAME=VALUE`: only items with this tag.", json_schema_extra={"format": "tag"})
     ] = None,
-    start: Annotated[
-        int,
-        BeforeValidator(parse_integer),
-        Query(ge=0, le=MOST_ITEMS, description="`next` of the page before, under the same filters."),
-    ] = 0,
+    start: Annotated[Start, Query(description="`next` of the page before, under the same filters.")] = 0,
     limit: LargeLimit = _PAGE,
 ) -> RunDetail:
     """Returns figures, the comparison with the run before, and a page of the items; personal data is masked."""
