@@ -195,7 +195,8 @@ def _print_erased(found: ErasurePlan, done: int, deleted: int, *, dry_run: bool,
         console.print(f"{line}; erased before: {before}" if before else line)
         if found.golden_items:
             items = plural(found.golden_items, "golden item")
-            console.print(f"with them {items} that {'was' if found.golden_items == 1 else 'were'} made of them")
+            made = "was" if found.golden_items == 1 else "were"
+            console.print(f"with them {items} that {made} made of them, and what chatbots answered to these")
     if dry_run:
         for it in found.open[:SHOWN]:
             console.print(literal(f"  {found.target.app}/{it.id}  {it.occurred_at:%Y-%m-%d %H:%M:%S %Z}"))

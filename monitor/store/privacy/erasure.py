@@ -23,6 +23,7 @@ from monitor.store.database import retriable
 from monitor.store.interaction.filters import ExactValues
 from monitor.store.pending.call_off import call_off
 from monitor.store.privacy.quotations import QuotedContent, blank_erased, hold_alerting
+from monitor.store.probe.proof import BLANK_TURN
 from monitor.store.report.reports import blank_reported
 from monitor.store.tables.interactions import interaction
 from monitor.store.tables.probe import golden_item
@@ -64,7 +65,7 @@ _STATEMENTS = (
     """,
     """
         UPDATE probe_turn t
-        SET question = '', answer = '', documents = '[]', composed = NULL, feedback = '', leaks = '{{}}'
+        SET {blank}
         FROM {gone}
         JOIN golden_item g ON g.source_app = :app AND g.source_id = gone.id
         JOIN probe_run r ON r.golden = g.name AND r.golden_version = g.version
@@ -176,7 +177,7 @@ class Erasure:
             # have queued follow-up work.
             call_off(connection, gone=_GONE, app=":app", values=values)
             for statement in _STATEMENTS:
-                connection.execute(text(statement.format(gone=_GONE, same=_SAME)), values)
+                connection.execute(text(statement.format(gone=_GONE, same=_SAME, blank=BLANK_TURN)), values)
             call_off(connection, gone=_GONE, app=":app", values=values)
             blank_erased(connection, app, said)
             blank_reported(connection, app, set(ids))

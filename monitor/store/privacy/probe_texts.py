@@ -15,7 +15,7 @@ from monitor.core.model import Json
 from monitor.privacy.retention import CutOff
 from monitor.store.audit_queue import Act, Kind, hold_sealing, queue_act
 from monitor.store.database import retriable
-from monitor.store.probe.proof import TEXTS_REMOVED
+from monitor.store.probe.proof import BLANK_TURN, TEXTS_REMOVED
 
 _BATCH: Final = 50  # runs of one transaction
 _APPS = text("""
@@ -35,11 +35,7 @@ _ALL = text(_DUE)
 _NEXT = text(f"{_DUE} ORDER BY r.number LIMIT :most FOR UPDATE OF r")
 _BLANK = (
     text("UPDATE probe_result SET secret = NULL WHERE run = ANY(:runs)"),
-    text("""
-        UPDATE probe_turn
-        SET question = '', answer = '', documents = '[]', composed = NULL, feedback = '', leaks = '{}'
-        WHERE run = ANY(:runs)
-    """),
+    text(f"UPDATE probe_turn SET {BLANK_TURN} WHERE run = ANY(:runs)"),  # noqa: S608  the columns are ours
 )
 
 

@@ -24,7 +24,13 @@ OTHER_TEXTS: Final = " of other texts"  # follows the digest of rows whose texts
 TEXTS_REMOVED: Final = "probe texts"  # the subject of the act that a retention removed texts of runs
 _r, _p, _t = probe_run.c, probe_result.c, probe_turn.c
 _SCORES: Final = tuple(column.name for column in _p if column.name not in {"run", "secret"})
-_TEXTS: Final = tuple(column.name for column in _t if column.name not in {"run", "place", "turn"})
+_PLAIN: Final = ("place", "turn", "scores", "reason", "latency_ms")  # of a turn; the other columns are texts
+_TEXTS: Final = tuple(column.name for column in _t if column.name not in {"run", *_PLAIN})
+# What an erasure or a retention makes of a turn. Of a failure its kind stays, before the colon.
+BLANK_TURN: Final = """
+    question = '', answer = '', documents = '[]', composed = NULL, feedback = '', leaks = ARRAY[]::text[],
+    failure = split_part(failure, ':', 1)
+"""
 _RUN: Final = ("probe", "environment", "chatbot", "candidate", "state", "items", "target", "turns", "repeats", "judge")
 _ITEM: Final = ("id", "question", "reference", "tags", "source_app", "source_id")
 
@@ -41,7 +47,9 @@ def turns_committed(secret: bytes, turns: Iterable[Mapping[Any, Any]]) -> str:
 
 def items_digest(rows: Sequence[Mapping[Any, Any]]) -> str | None:
     """The digest of the items of a version, in their order; None if one of them was stored without a commitment."""
-    lines = [[row["place"], row["committed"]] for row in rows]
+    lines: list[list[Json]] = [
+        [row["place"], row["id"], row["source_app"], row["source_id"], row["committed"]] for row in rows
+    ]
     fit = all(
         row["erased"] if row["secret"] is None else item_committed(bytes(row["secret"]), row) == row["committed"]
         for row in rows
@@ -60,6 +68,7 @@ def run_act(connection: Connection, row: Mapping[Any, Any]) -> Act:
         "golden_hash": row["golden_hash"],
         "prompts_hash": row["prompts_hash"],
         "began_at": row["began_at"].isoformat(),
+        "mark": sha256(row["mark"].encode()).hexdigest(),
     }
     if (digest := _results_digest(connection, row["number"])) is not None:
         body["results"] = digest
@@ -78,13 +87,20 @@ def _results_digest(connection: Connection, number: int) -> str | None:
     found = select(probe_turn).where(_t.run == number).order_by(_t.place, _t.turn)
     for turn in connection.execute(found).mappings():
         turns.setdefault(turn["place"], []).append(turn)
-    fit = turns.keys() <= {row["place"] for row in rows} and all(
-        not any(turn["question"] or turn["answer"] for turn in turns.get(row["place"], ()))
+    fit = all(
+        all(map(_is_blank, turns.get(row["place"], ())))
         if row["secret"] is None
         else turns_committed(bytes(row["secret"]), turns.get(row["place"], ())) == row["committed"]
         for row in rows
     )
-    return _digest([[portable(row[name]) for name in _SCORES] for row in rows], rows, fit=fit)
+    lines = [[portable(row[name]) for name in _SCORES] for row in rows]
+    lines += [[portable(turn[name]) for name in _PLAIN] for of_item in turns.values() for turn in of_item]
+    return _digest(lines, rows, fit=fit)
+
+
+def _is_blank(turn: Mapping[Any, Any]) -> bool:
+    texts = [turn[name] for name in _TEXTS if name != "failure"]
+    return not any(texts) and ":" not in (turn["failure"] or "")
 
 
 def _digest(lines: Sequence[list[Json]], rows: Sequence[Mapping[Any, Any]], *, fit: bool) -> str | None:

@@ -12,7 +12,7 @@ from monitor.core.assessment_json import storable
 from monitor.probe.golden import GoldenItem, Source
 from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, Turn
 
-GONE = "[removed]"  # stands for the texts of an item that is not stored any more
+GONE = "[removed]"  # stands for the texts of an item or a turn that an erasure or a retention has removed
 RUN_NAMES: Final = tuple(field.name for field in fields(ProbeRun))  # columns of a run
 
 
@@ -92,9 +92,10 @@ def item_result(row: Mapping[Any, Any], turns: Sequence[Mapping[Any, Any]]) -> I
 def _turn(row: Mapping[Any, Any]) -> Turn:
     judged = row["scores"] or row["reason"] is not None
     grade = Grade(scores=tuple(row["scores"]), feedback=row["feedback"], reason=row["reason"]) if judged else None
+    is_gone = not row["question"]  # by an erasure or a retention: no question is empty
     return Turn(
-        question=row["question"],
-        answer=row["answer"],
+        question=GONE if is_gone else row["question"],
+        answer=GONE if is_gone else row["answer"],
         documents=tuple(row["documents"]),
         composed=row["composed"],
         grade=grade,

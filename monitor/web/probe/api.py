@@ -32,8 +32,6 @@ from monitor.web.probe.api_model import (
 )
 
 router = APIRouter(tags=["probes"])
-Score = Annotated[int, Field(ge=0, le=5), BeforeValidator(parse_integer)]
-Start = Annotated[int, Field(ge=0, le=MOST_ITEMS), BeforeValidator(parse_integer)]
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 _PAGE = 20
@@ -93,12 +91,18 @@ def run(
     *,
     state: Annotated[ItemState | None, Query(description="Only items in this state.")] = None,
     score: Annotated[
-        Score | None, Query(description="Only items whose first answer has this score, rounded; 0: it is not sure.")
+        Annotated[int, Field(ge=0, le=5), BeforeValidator(parse_integer)] | None,
+        Query(description="Only items whose first answer has this score, rounded; 0: it is not sure."),
     ] = None,
     tag: Annotated[
         Text | None, Query(description="`NAME=VALUE`: only items with this tag.", json_schema_extra={"format": "tag"})
     ] = None,
-    start: Annotated[Start, Query(description="`next` of the page before, under the same filters.")] = 0,
+    start: Annotated[
+        int,
+        Field(ge=0, le=MOST_ITEMS),
+        BeforeValidator(parse_integer),
+        Query(description="`next` of the page before, under the same filters."),
+    ] = 0,
     limit: LargeLimit = _PAGE,
 ) -> RunDetail:
     """Returns figures, the comparison with the run before, and a page of the items; personal data is masked."""

@@ -202,7 +202,7 @@ def item_model(place: int, result: ItemResult) -> ProbeItem:
         question=redact(item.question),
         reference=redact(item.reference),
         tags=masked_throughout(item.tags),
-        source=None if item.source is None else redact(str(item.source)),
+        source=None if item.source is None else masked(str(item.source)),
         state=result.state,
         correctness=rounded(result.correctness),
         wscore=rounded(result.wscore),

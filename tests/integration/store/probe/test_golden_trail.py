@@ -64,14 +64,14 @@ def test_an_erasure_takes_golden_items_and_their_turns_along(engine, writer):
     erase("q-1")
     assert [one.id for one in sets.newest("support").items] == ["q2"]
     gone, kept = runs.results(began.number)
-    assert (gone.item.question, gone.turns[0].question, gone.turns[0].answer, gone.correctness) == (GONE, "", "", 4)
+    assert (gone.item.question, gone.turns[0].question, gone.turns[0].answer, gone.correctness) == (GONE, GONE, GONE, 4)
     assert kept == result(golden.items[1], 4)
     # the next run numbers what is left from the first place on
     second = runs.begin(run(golden_hash=golden.hash), mark="2")
     runs.save(second.number, 0, result(golden.items[1], 5))
     assert runs.results(second.number) == [result(golden.items[1], 5)]
     erase("q-2")
-    assert [one.turns[0].question for n in (began, second) for one in runs.results(n.number)] == ["", "", ""]
+    assert [one.turns[0].question for n in (began, second) for one in runs.results(n.number)] == [GONE] * 3
     assert sets.newest("support") is None
     assert sets.save("support", [item(3)], by="ada", now=AT).version == 2
     with engine.connect() as connection:

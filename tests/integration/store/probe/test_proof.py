@@ -13,6 +13,7 @@ from monitor.store.audit.checks.accounts import read_accounts
 from monitor.store.audit.checks.cross import acts_against_rows, blanked_probes
 from monitor.store.privacy.probe_texts import ProbeTexts
 from monitor.store.probe.golden import GoldenSets
+from monitor.store.probe.rows import GONE
 from monitor.store.probe.runs import ProbeRuns
 from tests.factories.probe.runs import AT, item, result, run
 from tests.rig.store.keys import QUEUE_KEY
@@ -59,6 +60,7 @@ def stored(engine):
         ("UPDATE probe_result SET secret = NULL WHERE place = 0 AND run = {}", "was changed: results"),
         ("UPDATE probe_result SET committed = NULL WHERE run = {}", "was changed: results"),
         ("UPDATE probe_run SET chatbot = 'v9' WHERE number = {}", "was changed: chatbot"),
+        ("UPDATE probe_run SET mark = 'other' WHERE number = {}", "was changed: mark"),
         ("UPDATE probe_run SET candidate = true WHERE number = {}", "was changed: candidate"),
         ("UPDATE probe_run SET state = 'running' WHERE number = {}", "was changed: state"),
         ("DELETE FROM probe_run WHERE number = {}", "is not stored any more"),
@@ -88,6 +90,7 @@ def test_a_run_that_nobody_made_is_found(findings, rows):
         'UPDATE golden_item SET tags = \'{"a": "b"}\' WHERE place = 1',
         "DELETE FROM golden_item WHERE place = 1",
         "UPDATE golden_item SET erased = true, question = '', reference = '', secret = NULL WHERE place = 1",
+        "UPDATE golden_item SET source_app = 'shop', source_id = 'erased' WHERE place = 0",
     ],
 )
 def test_an_item_is_proven_where_another_one_was_erased(findings, rows, change):
@@ -113,9 +116,10 @@ def test_texts_go_with_an_act_that_says_so_and_scores_stay_proven(stored, engine
     assert texts.remove(cut_offs(31), by="ada", now=AT) == 0
     assert findings() == []
     kept = stored.results(1)
-    assert [(one.correctness, one.turns[0].answer, one.turns[0].grade.score) for one in kept] == [(4, "", 4)] * 2
-    rows("UPDATE probe_result SET correctness = 5 WHERE place = 0 AND run = 1")
-    assert "was changed: results" in findings()[0]
+    assert [(one.correctness, one.turns[0].answer, one.turns[0].grade.score) for one in kept] == [(4, GONE, 4)] * 2
+    for change in ("probe_turn SET scores = '{5}'", "probe_turn SET feedback = 'Fine.'", "probe_result SET wscore = 5"):
+        rows(f"UPDATE {change} WHERE place = 0 AND run = 1")
+        assert "was changed: results" in findings()[0]
 
 
 @pytest.mark.usefixtures("stored")
