@@ -130,22 +130,24 @@ class FromRetriever(Contexts):
         """`conversation` marks what is asked as a probe's."""
         self._retriever = retriever
         self._conversation = conversation
+        self._answered = False
 
     @override
     def find(self, question: str, reference: str) -> Sequence[str]:
         """As the port.
 
         Raises:
-            Retriable: the retriever is out of reach.
+            Retriable: the retriever is out of reach, and was all the time.
             ChatbotFailed: it gives no answer to this question.
             Fatal: it refuses permanently.
         """
         try:
             told = self._retriever.ask(_together(question, reference), history=(), conversation=self._conversation)
         except ChatbotFailed as error:
-            if error.reason != "out_of_reach":
+            if error.reason != "out_of_reach" or self._answered:
                 raise
             raise Retriable(f"the retriever at {self._retriever.place}: {error}") from None
+        self._answered = True
         return list(islice((text for text in told.documents if text.strip()), MOST_FOUND))
 
 

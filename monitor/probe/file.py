@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import time, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -22,6 +23,7 @@ from pydantic import (
 
 from monitor.alert.rules.parameters import duration
 from monitor.core.yaml.form import parse_form, read_text
+from monitor.probe.golden import SET_NAME
 from monitor.probe.target import Target
 from monitor.probe.targets.command import CommandTarget
 from monitor.probe.targets.function import FunctionTarget, load_function
@@ -56,13 +58,39 @@ def _json(value: Any) -> Any:
     return value
 
 
+def _without_secrets(value: Any) -> Any:
+    """Refuses `${file:…}` and `${env:…}` where nothing fills them in."""
+    if any(mark in json.dumps(value, default=str) for mark in ("${file:", "${env:")):
+        raise ValueError("secrets are filled into headers and api_key only: write ${file:…} or ${env:…} there")
+    return value
+
+
+def _http_url(text: str) -> str:
+    try:
+        url = urlsplit(_without_secrets(text))
+        known = url.scheme in {"http", "https"} and bool(url.hostname) and (url.port is None or url.port > 0)
+    except ValueError as error:
+        raise ValueError(str(error) if "secrets" in str(error) else "must be an http or https URL") from None
+    if not known:
+        raise ValueError("must be an http or https URL")
+    return text
+
+
+def _extra(value: dict[str, Any]) -> dict[str, Any]:
+    if taken := {"messages", "model", "user"} & value.keys():
+        raise ValueError(f"cannot set {', '.join(sorted(taken))}: the probe does")
+    return value
+
+
 _Json = Annotated[Any, AfterValidator(_json)]
 _Path = Annotated[JsonPath, PlainValidator(_path)]
 _Duration = Annotated[timedelta, PlainValidator(duration)]
 _PerSecond = Annotated[
-    float, BeforeValidator(lambda n: float(n) if type(n) is int else n), Field(gt=0, allow_inf_nan=False)
+    float, BeforeValidator(lambda n: float(n) if type(n) is int else n), Field(ge=0.001, allow_inf_nan=False)
 ]
-_Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\s/][^/\x00-\x1f]*$")]
+_Url = Annotated[str, AfterValidator(_http_url)]
+_HeaderName = Annotated[str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
+_Name = Annotated[str, Field(pattern=SET_NAME)]
 _App = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\s][^\x00-\x1f]*$")]
 
 
@@ -73,11 +101,11 @@ class _Form(BaseModel):
 class HttpForm(_Form):
     """An HTTP API; see `targets/template.py` for placeholders."""
 
-    url: str
+    url: _Url
     method: Annotated[str, Field(pattern=r"^[A-Z]{3,10}$")] = "POST"
-    headers: dict[str, str] = Field(default_factory=dict)
-    body: _Json = None
-    answer: _Path
+    headers: dict[_HeaderName, str] = Field(default_factory=dict)
+    body: Annotated[_Json, AfterValidator(_without_secrets)] = None
+    answer: _Path | None = None
     documents: _Path | None = None
     version: _Path | None = None
 
@@ -95,11 +123,11 @@ class HttpForm(_Form):
 class ChatForm(_Form):
     """An OpenAI-compatible chat completions API."""
 
-    base_url: str
+    base_url: _Url
     model: str
     api_key: str | None = None
     system: str | None = None
-    extra: Annotated[dict[str, Any], AfterValidator(_json)] = Field(default_factory=dict)
+    extra: Annotated[dict[str, Any], AfterValidator(_json), AfterValidator(_extra)] = Field(default_factory=dict)
 
     def target(self, *, timeout: float, per_second: float | None) -> Target:
         spec = chat_spec(**{name: getattr(self, name) for name in type(self).model_fields})
@@ -111,8 +139,8 @@ class TargetForm(_Form):
 
     http: HttpForm | None = None
     chat: ChatForm | None = None
-    python: str | None = None
-    command: Annotated[list[str], Field(min_length=1)] | None = None
+    python: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] | None = None
+    command: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
@@ -151,6 +179,14 @@ class ProbeForm(_Form):
     per_second: _PerSecond | None = None
     timeout: _Duration = timedelta(seconds=60)
     version: str = ""
+
+    @model_validator(mode="after")
+    def _answering(self) -> Self:
+        if self.target.http is not None and self.target.http.answer is None:
+            raise ValueError("target: http: answer is missing: the JSONPath of the answer, such as $.answer")
+        if self.retriever is not None and self.retriever.http is not None and self.retriever.http.documents is None:
+            raise ValueError("retriever: http: documents is missing: the JSONPath of the documents' texts")
+        return self
 
     @model_validator(mode="after")
     def _scheduled(self) -> Self:

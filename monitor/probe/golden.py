@@ -18,6 +18,7 @@ from monitor.core.text.content_id import content_id
 MOST_ITEMS: Final = 10_000  # of a set
 LONGEST_TEXT: Final = 20_000  # characters of a question or a reference
 LONGEST_ID: Final = 200  # characters
+SET_NAME: Final = r"^[^\s/][^/\x00-\x1f]{0,99}$"  # of a set, and of a probe
 MOST_TAGS: Final = 20
 LONGEST_TAG: Final = 200  # characters of a name or a value
 

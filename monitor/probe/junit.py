@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from monitor.probe.figures import RunFigures
+from monitor.probe.figures import SCORES, RunFigures
 from monitor.probe.result import ItemResult, ItemState, ProbeRun
 
 LEAST: Final = {"correctness": "least", "wscore": "least", "mscore": "least", "unsure": "most", "lscore": "most"}
@@ -28,7 +28,7 @@ class Threshold:
         """Why the run does not reach the limit; None if it does. Without a mean it does not."""
         mean = found.named(self.name).mean
         if mean is None:
-            return f"{self} cannot be told: no item has this score"
+            return f"{self} cannot be checked: no item has this score"
         kept = mean >= self.limit if LEAST[self.name] == "least" else mean <= self.limit
         digits = 2 if round(mean, 2) != self.limit else 6
         return None if kept else f"{self.name} is {mean:.{digits}f}, and its limit is {self.limit:g}"
@@ -60,8 +60,11 @@ def parse_threshold(text: str) -> Threshold:
         value = float(limit)
     except ValueError:
         value = float("nan")
-    if name not in LEAST or not 0 <= value < float("inf"):
+    least, most = SCORES.get(name, (0.0, 1.0))
+    if name not in LEAST or not value >= 0:
         raise ValueError(f"{text!r} is no threshold: write {', '.join(LEAST)} with a number, such as correctness=4.0")
+    if not least <= value <= most:
+        raise ValueError(f"{text!r} says nothing: {name} is from {least:g} to {most:g}")
     return Threshold(name=name, limit=value)
 
 

@@ -59,26 +59,17 @@ def _labelled(rule: Rule, signals: SignalReader) -> list[Counts]:
 
 
 def probed(rule: Rule, signals: SignalReader, memory: RuleMemory, now: datetime) -> list[Counts]:
-    """The probes that the rule selects; of several with the same labels, the one whose newest run is the worst."""
+    """The probes that the rule selects, each for itself: runs of different probes have nothing in common."""
     also = {number for series in memory.by_fingerprint.values() for number in pinned_runs(series.memory)}
-    worst: dict[tuple[str, ...], Counts] = {}
+    selected = []
     for found in signals.probed(rule.signal, also=also, now=now):
         if any(values and found.labels[label] not in values for label, values in rule.selector.items()):
             continue
-        key = tuple(found.labels[label] for label in rule.by)
         values = found.runs[0].values.values()
         count = Count(total=len(values), sum=sum(values), squares=sum(value * value for value in values))
-        counted = Counts(labels=dict(zip(rule.by, key, strict=True)), counts=(count,), probed=found)
-        worst[key] = _worse(rule, worst[key], counted) if key in worst else counted
-    return [*worst.values()]
-
-
-def _worse(rule: Rule, one: Counts, other: Counts) -> Counts:
-    high_is_bad = rule.signal.is_share
-    means = [counts.counts[0].mean for counts in (one, other)]
-    if means[0] is None or means[1] is None:
-        return one if means[1] is None else other
-    return one if (means[0] > means[1]) == high_is_bad else other
+        labels: dict[str, str] = {label: found.labels[label] for label in rule.by}
+        selected.append(Counts(labels=labels, counts=(count,), probed=found))
+    return selected
 
 
 def _worst(counts: Iterable[Counts], rule: Rule) -> list[Counts]:

@@ -115,6 +115,8 @@ def _rule(entry: RuleForm, intervals: Intervals, docs_url: str | None) -> Rule:
         for label in labels
         if label not in signal.labels
     ]
+    if not problems and signal.is_of_probe and entry.by is not None and {*entry.by} != {*signal.labels}:
+        problems = [(("by",), "each probe is looked at for itself: leave by out, or choose probes with selector")]
     if problems:
         raise WrongParameters(problems)
     known = {name: intervals.get(name, ()) for name in (*entry.mute_time_intervals, *entry.active_time_intervals)}

@@ -62,6 +62,7 @@ class DueProbes:
         self._pool = Pool(_AT_ONCE, "probe run")
         self._lock = Lock()
         self._running: dict[str, Future[None]] = {}
+        self._problems: dict[str, str | None] = {}  # why a probe does not run, by its name
 
     def look(self) -> None:
         """Begins what is due.
@@ -74,8 +75,7 @@ class DueProbes:
             with self._lock:
                 if probe.name in self._running:
                     continue
-            last = self._application.probing.runs.last_begin(probe.name)
-            if is_due(probe, last=last, since=self._since, now=self._application.now()):
+            if self._due(probe):
                 with self._lock:
                     self._running[probe.name] = self._pool.submit(partial(self._run, probe))
 
@@ -96,11 +96,25 @@ class DueProbes:
 
     def _one(self, probe: Probe) -> None:
         try:
-            run = run_probe(self._application, probe, stop=self._stop).run
+            ended = run_probe(self._application, probe, stop=self._stop, wanted=lambda: self._due(probe))
         except WrongSettings as error:
-            log.warning("the probe %s did not run: %s", readable(probe.name), error)
+            self._tell(probe.name, str(error))
             return
-        log.info("probe %s: run %d is %s", readable(probe.name), run.number, run.state)
+        self._tell(probe.name, None)
+        if ended is not None:
+            log.info("probe %s: run %d is %s", readable(probe.name), ended.run.number, ended.run.state)
+
+    def _due(self, probe: Probe) -> bool:
+        last = self._application.probing.runs.last_begin(probe.name)
+        return is_due(probe, last=last, since=self._since, now=self._application.now())
+
+    def _tell(self, name: str, problem: str | None) -> None:
+        """Logs why a probe does not run: once, and not at every look, until the reason is another one."""
+        with self._lock:
+            known = self._problems.get(name)
+            self._problems[name] = problem
+        if problem is not None and problem != known:
+            log.warning("the probe %s did not run: %s", readable(name), problem)
 
 
 def is_due(probe: Probe, *, last: datetime | None, since: datetime, now: datetime) -> bool:

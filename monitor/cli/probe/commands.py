@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -68,7 +69,7 @@ def run(
             probe = replace(probe, golden=_imported(application, golden))
         known = application.probing.golden.newest(probe.golden)
         with progress(min(limit or 10**9, len(known.items)) if known else 0, quiet=as_json) as report:
-            done, error = run_probe(
+            ended = run_probe(
                 application,
                 probe,
                 stop=stop,
@@ -78,6 +79,8 @@ def run(
                 candidate=candidate,
                 report=report,
             )
+        assert ended is not None  # noqa: S101  it was wanted
+        done, error = ended
         results = application.probing.runs.results(done.number)
         before = run_before(application.probing.runs, done)
         problems = _problems(done, results, thresholds)
@@ -222,9 +225,14 @@ def _write_junit(path: Path, run: ProbeRun, results: list[ItemResult], threshold
 
 
 def _imported(application: Application, path: Path) -> str:
-    """The name of the golden set that the file has become: the file's, so that no scheduled probe asks it."""
+    """The name of the golden set that the file has become: the file's, unless a configured probe asks that set."""
     from monitor.probe.formats.read import read_golden
 
+    if asked := next((one.name for one in application.probing.probes().values() if one.golden == path.stem), None):
+        raise WrongSettings(
+            f"--golden: the probe {asked!r} asks the golden set {path.stem!r}, which this file would change: give the "
+            f"file another name, or import it with monitor golden import {shlex.quote(str(path))} --set {path.stem}"
+        )
     items = read_golden(path)
     return application.probing.golden.save(path.stem, items, by=actor(None), now=application.now()).name
 

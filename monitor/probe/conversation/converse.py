@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from re import compile as compiled
 from time import monotonic
 from typing import Final
 
@@ -37,6 +38,11 @@ _NEUTRAL: Final = {
     Language.ITALIAN: "Può dire di più su questo:",
     Language.DUTCH: "Kunt u hier meer over zeggen:",
 }
+_NEUTRAL_BY_SCRIPT: Final = (  # Japanese has Chinese characters too, so that it comes first
+    (compiled("[\u3040-\u30ff]"), "もう少し詳しく教えてください："),
+    (compiled("[\uac00-\ud7a3]"), "이것에 대해 더 알려 주세요:"),
+    (compiled("[\u4e00-\u9fff]"), "能再详细说说吗："),
+)
 _NEUTRAL_ENGLISH: Final = "Could you say more about:"
 
 
@@ -133,8 +139,10 @@ class _Conversation:
     def _neutral(self) -> str:
         """A question that only asks for more, in the language of the conversation."""
         question = self.item.question
-        language = language_of(f"{question} {self.history[-1].answer}")
-        return f"{_NEUTRAL.get(language, _NEUTRAL_ENGLISH)} {question}"
+        if (asked := next((words for script, words in _NEUTRAL_BY_SCRIPT if script.search(question)), None)) is None:
+            language = language_of(f"{question} {self.history[-1].answer}")
+            asked = _NEUTRAL.get(language, _NEUTRAL_ENGLISH)
+        return f"{asked} {question}"
 
     def finish(self) -> None:
         """T6 and T7, and the leaks of a question that was never asked."""
@@ -183,6 +191,8 @@ class _Conversation:
         began = self.clock()
         said = self.target.ask(question, history=tuple(self.history), conversation=self.mark)
         seconds = self.clock() - began
+        if not said.text.strip():
+            raise ChatbotFailed("malformed", "the answer is empty")
         documents = tuple(map(storable, said.documents))
         return replace(said, text=storable(said.text)[:LONGEST_ANSWER], documents=documents), seconds
 

@@ -16,6 +16,7 @@ share most words with the candidate are aligned (`score/alignment_limit.py`).
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 from re import compile as pattern
@@ -53,6 +54,11 @@ _ASKING: Final = listed(
 _EVERYDAY: Final = frozenset(without_ending(stem) for word in STOP_WORDS | _ASKING for stem in stems(word))
 # Chinese characters that carry grammar; a pair with one of them tells nothing.
 _GRAMMAR: Final = frozenset("的是在了不和有就都也这那我你他她它们吗呢吧什么怎多少几请问可以能会要为何哪")
+# Cyrillic and Greek letters that look like Latin ones, and words in which they stand beside Latin ones.
+_LATIN: Final = str.maketrans(
+    "аеорсухіјѕһԁԛԝАВЕКМНОРСТХІЈЅοαινρΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aeopcyxijshdqwABEKMHOPCTXIJSoaivpABEZHIKMNOPTYX"
+)
+_MIXED: Final = pattern(r"\b(?=\w*[A-Za-z])(?=\w*[\u0370-\u03ff\u0400-\u052f])\w+")
 _HIRAGANA: Final = pattern("[\u3040-\u309f]")
 
 
@@ -68,13 +74,11 @@ class LeakGuard:
 
         At most MOST_LEAKS, without repetition; empty if it may be asked.
         """
-        words = _words(text, reference, allowed, least=WORDS)
-        return self._leaks(text, words, reference, allowed)
+        return self._leaks(text, reference, allowed, least=WORDS)
 
     def in_answer(self, text: str, *, reference: str, allowed: Sequence[str]) -> tuple[str, ...]:
         """As `in_question`, for a composed or rewritten answer; empty if it may be graded."""
-        words = _words(text, reference, allowed, least=1)
-        return self._leaks(text, words, reference, allowed)
+        return self._leaks(text, reference, allowed, least=1)
 
     def choices(self, rewritten: str, *, composed: str, reference: str) -> tuple[str, ...]:
         """What shows that `rewritten` chooses among the claims of `composed` by the reference.
@@ -82,6 +86,7 @@ class LeakGuard:
         A figure, date or name that speaks against the reference and is gone, while one of its kind that the reference
         holds is kept; or "not", if only one of the two texts denies something.
         """
+        rewritten, composed, reference = map(_undisguised, (rewritten, composed, reference))
         ours, right = FactIndex.of([rewritten]), FactIndex.of([reference])
         kept = {sort for fact in facts(rewritten) if right.holds(fact) for sort in _sorts(fact)}
         gone = [
@@ -92,8 +97,10 @@ class LeakGuard:
         turned = _denies(rewritten) != _denies(composed)
         return tuple(text[:LONGEST_LEAK] for text in dict.fromkeys([*gone, *["not"] * turned]))[:MOST_LEAKS]
 
-    def _leaks(self, text: str, words: Sequence[str], reference: str, allowed: Sequence[str]) -> tuple[str, ...]:
-        found = [*_facts(text, reference, allowed), *words]
+    def _leaks(self, text: str, reference: str, allowed: Sequence[str], *, least: int) -> tuple[str, ...]:
+        text, reference = _undisguised(text), _undisguised(reference)
+        allowed = list(map(_undisguised, allowed))
+        found = [*_facts(text, reference, allowed), *_words(text, reference, allowed, least=least)]
         if not found and self._encoder is not None and text not in allowed:
             found = self._paraphrases(self._encoder, text, reference, allowed)
         return tuple(leak[:LONGEST_LEAK] for leak in dict.fromkeys(found))[:MOST_LEAKS]
@@ -115,6 +122,12 @@ class LeakGuard:
             and near.support >= max(NEAR, MARGIN + (-1.0 if far is None else far.support))
             and not _pieces(text[start:end]) <= usual
         ]
+
+
+def _undisguised(text: str) -> str:
+    """The text as it is read: compatible forms in one (NFKC), nothing invisible, and Latin words in Latin letters."""
+    visible = "".join(c for c in unicodedata.normalize("NFKC", text) if unicodedata.category(c) != "Cf")
+    return _MIXED.sub(lambda word: word[0].translate(_LATIN), visible)
 
 
 def _facts(text: str, reference: str, allowed: Sequence[str]) -> list[str]:

@@ -60,7 +60,7 @@ def _made(
 ) -> GoldenItem:
     for field, text in (("question", question), ("reference", reference)):
         if not isinstance(text, str):
-            raise NotGolden(f"its {field} is no text")
+            raise NotGolden(f"its {field} is not text")
     return golden_item(
         id_=_id(id_),
         question=str(question),
@@ -79,7 +79,7 @@ def _source(value: object) -> Source | None:
 
 def _id(value: object) -> str:
     if value is not None and (isinstance(value, bool) or not isinstance(value, str | int)):
-        raise NotGolden("its id is no text")
+        raise NotGolden("its id is not text")
     return "" if value is None else str(value)
 
 
@@ -132,6 +132,8 @@ def _tags(value: object) -> dict[str, str]:
             value = json.loads(value)
         except (ValueError, RecursionError):
             value = None
+    elif isinstance(value, str):
+        value = [tag.strip() for tag in value.split(",") if tag.strip()]
     if isinstance(value, list):
         value = {str(tag): "true" for tag in value}
     if not isinstance(value, Mapping):

@@ -82,6 +82,8 @@ def parse_golden(text: str, *, name: str) -> list[GoldenItem]:
 def _item(value: object) -> GoldenItem:
     if not isinstance(value, Mapping):
         raise NotGolden("is no object with a question and a reference")
+    if None in value:  # what a CSV row has beyond the header
+        raise NotGolden("has more fields than the header: a text with a comma needs quotes around it")
     for recognises, read in FORMATS:
         if recognises(value):
             return read(value)
@@ -103,14 +105,15 @@ def _rows(text: str, name: str) -> Iterator[Row]:
             held = _held(value) if len(lines) == 1 else None
             yield from [Row(place, value)] if held is None else _listed(held)
     else:
-        reader = csv.DictReader(io.StringIO(text), strict=True)
+        header = text.partition("\n")[0]
+        reader = csv.DictReader(io.StringIO(text), strict=True, delimiter=max(",;\t", key=header.count))
         try:
             place = 2
             for row in reader:
                 yield Row(place, row)
                 place = reader.line_num + 1
         except csv.Error as error:
-            raise WrongSettings(f"{name}:{reader.line_num}: is no CSV: {error}") from None
+            raise WrongSettings(f"{name}:{reader.line_num}: is not valid CSV: {error}") from None
 
 
 def _listed(value: object) -> Iterator[Row]:
@@ -139,4 +142,4 @@ def _parsed(text: str, name: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise WrongSettings(f"{name}: is no JSON: {error}") from None
+        raise WrongSettings(f"{name}: is not valid JSON: {error}") from None

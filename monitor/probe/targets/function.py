@@ -54,13 +54,18 @@ class FunctionTarget(Target):
         future = self._pool.submit(lambda: self._function(question, before, conversation))
         try:
             said = future.result(self._timeout)
-        except Late:
+        except Late as error:
+            if future.done():
+                raise self._raised(error) from None
             raise ChatbotFailed("timeout", f"{self._name} gave no answer in {self._timeout:g} s") from None
         except CancelledError:
             raise ChatbotFailed("out_of_reach", f"{self._name} is not asked any more") from None
         except (Exception, SystemExit) as error:  # noqa: BLE001  the function is the team's own
-            raise ChatbotFailed("refused", f"{self._name} raised {type(error).__name__}") from None
+            raise self._raised(error) from None
         return read_answer(said, of=self._name)
+
+    def _raised(self, error: BaseException) -> ChatbotFailed:
+        return ChatbotFailed("refused", f"{self._name} raised {type(error).__name__}")
 
 
 def load_function(name: str) -> Callable[..., object]:
@@ -89,7 +94,8 @@ def read_answer(said: object, *, of: str) -> ChatbotAnswer:
         ChatbotFailed: it is neither a text nor a dictionary with `answer`, or it is too long.
     """
     fields: Mapping[str, Any] = said if isinstance(said, Mapping) else {"answer": said}
-    answer, documents, version = fields.get("answer"), fields.get("documents", ()), fields.get("version")
+    documents, version = fields.get("documents", ()), fields.get("version")
+    answer = fields.get("answer", "" if "documents" in fields else None)  # a retriever gives documents only
     if not isinstance(answer, str) or not isinstance(documents, list | tuple):
         raise ChatbotFailed("malformed", f'{of} returned neither a text nor {{"answer": …, "documents": […]}}')
     shown = [str(document) for document in documents[:MOST_DOCUMENTS]]

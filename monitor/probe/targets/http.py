@@ -48,7 +48,7 @@ class HttpSpec:
     method: str = "POST"
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Json
-    answer: JsonPath
+    answer: JsonPath | None  # None: of a retriever, which gives documents only
     documents: JsonPath | None = None
     version: JsonPath | None = None
     stream: Callable[[bytes], Any] | None = None
@@ -91,6 +91,7 @@ class HttpTarget(Target):
         self._timeout = timeout
         self._pace = Pace(per_second)
         self._closed = Event()
+        self._answered = False
         self._pool = Pool(_THREADS, "chatbot over http")
         self._headers = {name: with_secrets(text, of=f"header {name}") for name, text in spec.headers.items()}
         if not all(value.isascii() and value.isprintable() for value in self._headers.values()):
@@ -178,6 +179,8 @@ class HttpTarget(Target):
 
     def _refused(self, status: int, content: bytes) -> ChatbotFailed | Fatal:
         words = f"{self.place}: HTTP {status} ({self._quoted(content)})"
+        if self._answered and status != HTTPStatus.UNAUTHORIZED:  # it is this question: filters answer so
+            return ChatbotFailed("refused", words)
         if status in _CHOSEN:
             return Fatal(f"{words}: check the target's url and headers in the probes file")
         if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
@@ -192,9 +195,10 @@ class HttpTarget(Target):
             what = "no JSON" if stream is None else "a stream that breaks off"
             raise ChatbotFailed("malformed", f"{self.place} sent {what}: {self._quoted(content)}") from None
         texts = _texts(self._spec.answer, value)
-        if not texts:
+        if self._spec.answer is not None and not texts:
             what = f"nothing at {self._spec.answer.text}"
             raise ChatbotFailed("malformed", f"{self.place} sent {what}: {self._quoted(content)}")
+        self._answered = True
         documents = _texts(self._spec.documents, value)[:MOST_DOCUMENTS]
         return ChatbotAnswer(
             text="\n".join(texts),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from monitor.audit.commitment import new_secret
 from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
-from monitor.probe.golden import MOST_ITEMS, GoldenItem, GoldenSet, Source, question_key
+from monitor.probe.golden import MOST_ITEMS, SET_NAME, GoldenItem, GoldenSet, Source, question_key
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import bounded, retriable
 from monitor.store.probe.proof import OTHER_TEXTS, item_committed, items_digest
@@ -97,6 +98,8 @@ class GoldenSets:
 
 
 def _saved(connection: Connection, name: str, items: Sequence[GoldenItem], *, by: str, now: datetime) -> GoldenSet:
+    if not re.match(SET_NAME, name):
+        raise WrongSettings(f"{name!r} cannot be the name of a golden set: at most 100 characters, and no slash")
     kept = tuple(_storable(item) for item in items)
     if not kept:
         raise WrongSettings(f"the golden set {name!r} would have no items")

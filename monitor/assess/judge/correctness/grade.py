@@ -25,8 +25,8 @@ class Grade:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether more than half of the judgings say that the answer is not sure."""
-        return 2 * self.scores.count(UNSURE) > len(self.scores)
+        """Whether at least half of the judgings say that the answer is not sure."""
+        return bool(self.scores) and 2 * self.scores.count(UNSURE) >= len(self.scores)
 
     @property
     def score(self) -> float | None:

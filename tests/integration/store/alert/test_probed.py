@@ -19,7 +19,7 @@ from monitor.store.probe.newest import LOOKED_AT, NEWEST
 from monitor.store.probe.runs import ProbeRuns
 from tests.factories.probe.runs import AT, item, result, run
 
-RULE = "rules:\n  - {name: probe-declined, signal: {probe: correctness}, by: [app, probe]}\n"
+RULE = "rules:\n  - {name: probe-declined, signal: {probe: correctness}}\n"
 
 
 @pytest.fixture

@@ -142,6 +142,7 @@ def test_every_signal_has_labels_and_a_method_that_suit_it(signal, by, method):
         ("signal: {probe: correctness}, runs: 6", "runs: must be 5 or less"),
         ("signal: {probe: unsure}, method: threshold, below: 0.5", "only a mean can be too low"),
         ("signal: {probe: correctness}, by: [topic]", "no label 'topic'; its labels: probe, app, environment"),
+        ("signal: {probe: correctness}, by: [app]", "each probe is looked at for itself: leave by out"),
     ],
 )
 def test_errors_of_rules_on_probes_name_what_is_wrong(rule, problem):

@@ -12,7 +12,7 @@ from monitor.core.errors import WrongSettings
 from monitor.probe.formats.read import parse_golden, read_golden
 from monitor.probe.golden import LONGEST_TEXT as LONGEST
 from monitor.probe.golden import MOST_ITEMS as MOST
-from monitor.probe.golden import GoldenItem
+from monitor.probe.golden import GoldenItem, Source
 
 Q, R = "How long does a refund take?", "A refund takes 14 days."
 MESSAGES = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": Q}]
@@ -165,19 +165,19 @@ def test_an_id_of_two_questions_is_refused():
         (7, "is no object with a question and a reference"),
         ({"question": Q, "reference": " "}, "its reference is empty"),
         ({"question": "\n", "reference": R}, "its question is empty"),
-        ({"question": 3, "reference": R}, "its question is no text"),
-        ({"question": Q, "reference": None}, "its reference is no text"),
+        ({"question": 3, "reference": R}, "its question is not text"),
+        ({"question": Q, "reference": None}, "its reference is not text"),
         ({"question": Q, "reference": "x" * (LONGEST + 1)}, "its reference has more than 20,000 characters"),
-        ({"question": Q, "reference": R, "id": ["a"]}, "its id is no text"),
-        ({"question": Q, "reference": R, "id": {"a": 1}}, "its id is no text"),
-        ({"question": Q, "reference": R, "id": True}, "its id is no text"),
+        ({"question": Q, "reference": R, "id": ["a"]}, "its id is not text"),
+        ({"question": Q, "reference": R, "id": {"a": 1}}, "its id is not text"),
+        ({"question": Q, "reference": R, "id": True}, "its id is not text"),
         ({"question": Q, "reference": R, "id": "x" * 201}, "its id has more than 200 characters"),
-        ({"user_input": MESSAGES, "reference": R}, "its question is no text"),
+        ({"user_input": MESSAGES, "reference": R}, "its question is not text"),
         ({"input": [*MESSAGES, *MESSAGES], "ideal": R}, "its input has 2 messages of a user"),
         ({"input": MESSAGES[:1], "ideal": R}, "its input has 0 messages of a user"),
-        ({"input": MESSAGES, "ideal": []}, "its reference is no text"),
-        ({"input": {"n": 3}, "expectedOutput": R}, "its question is no text"),
-        ({"item": {"ticket": Q}}, "its question is no text"),
+        ({"input": MESSAGES, "ideal": []}, "its reference is not text"),
+        ({"input": {"n": 3}, "expectedOutput": R}, "its question is not text"),
+        ({"item": {"ticket": Q}}, "its question is not text"),
     ],
 )
 def test_rows_that_are_no_golden_items_are_named(row, problem):
@@ -199,17 +199,18 @@ def test_places_in_tables_are_the_lines_where_rows_begin():
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("[" * 100_000, "is no JSON"),
-        ('{"a": ' * 100_000, "is no JSON"),
-        ('{"question": 1' + "0" * 5_000 + ', "reference": "a"}', "is no JSON"),
-        ("[{}", "is no JSON"),
-        ('{"question": "a"\n{"question": "b"}\n', "is no JSON"),
+        ("[" * 100_000, "is not valid JSON"),
+        ('{"a": ' * 100_000, "is not valid JSON"),
+        ('{"question": 1' + "0" * 5_000 + ', "reference": "a"}', "is not valid JSON"),
+        ("[{}", "is not valid JSON"),
+        ('{"question": "a"\n{"question": "b"}\n', "is not valid JSON"),
         ("{}", "has none of the fields"),
         ("[]", "holds no golden items"),
-        ('question,reference\n"a', "is no CSV"),
-        ("question;reference\na;b\n", "has none of the fields"),
-        ("question,reference\n" + "x" * 200_000 + ",a\n", "is no CSV|has more than 20,000 characters"),
-        ("\x00", "holds no golden items|is no CSV"),
+        ('question,reference\n"a', "is not valid CSV"),
+        ("question,reference\na,b,c\n", ":2: has more fields than the header"),
+        ("frage;antwort\na;b\n", "has none of the fields"),
+        ("question,reference\n" + "x" * 200_000 + ",a\n", "is not valid CSV|has more than 20,000 characters"),
+        ("\x00", "holds no golden items|is not valid CSV"),
         ("hello", "holds no golden items"),
     ],
 )
@@ -222,7 +223,7 @@ def test_deep_messages_are_no_deep_calls():
     deep = {"messages": MESSAGES}
     for _ in range(500):
         deep = {"messages": deep}
-    assert problems(lines(OURS, {"input": deep, "ideal": R})) == ["f:2: its question is no text"]
+    assert problems(lines(OURS, {"input": deep, "ideal": R})) == ["f:2: its question is not text"]
 
 
 def test_everything_can_be_stored():
@@ -245,3 +246,29 @@ def test_the_number_of_items_is_bounded():
     assert len(read(lines(*rows[:MOST]))) == MOST
     with pytest.raises(WrongSettings, match="has more than 10,000 items"):
         read(lines(*rows))
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_csv_with_another_delimiter_and_tags_in_words(delimiter):
+    head, row = ("question", "reference", "tags"), ('"When, at last?"', "At nine.", '"billing, urgent"')
+    (made,) = parse_golden(f"{delimiter.join(head)}\n{delimiter.join(row)}\n", name="a.csv")
+    assert (made.question, made.reference) == ("When, at last?", "At nine.")
+    assert made.tags == {"billing": "true", "urgent": "true"}
+
+
+@pytest.mark.parametrize(
+    ("source", "known"),
+    [
+        ("shop/7", Source("shop", "7")),
+        ({"app": "team/bot", "id": "a/1"}, Source("team/bot", "a/1")),
+        ("faq.md", None),
+        ("a/b/c", None),
+        ("/7", None),
+        ({"app": "shop"}, None),
+        (7, None),
+    ],
+)
+def test_only_an_interaction_is_a_source(source, known):
+    row = {"question": "When?", "reference": "At nine.", "source": source}
+    (made,) = parse_golden(json.dumps(row), name="a.json")
+    assert made.source == known
