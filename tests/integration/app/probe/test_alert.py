@@ -14,7 +14,7 @@ from tests.factories.probe.runs import AT, item, result, run
 RULES = """\
 grouping: {wait: 0s}
 rules:
-  - {name: probe-declined, signal: {probe: correctness}, by: [app, probe]}
+  - {name: probe-declined, signal: {probe: correctness}}
 """
 
 
