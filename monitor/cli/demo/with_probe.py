@@ -39,7 +39,6 @@ _RULES = """
 grouping: {wait: 0s, interval: 30s}
 rules:
   - name: probe-declined
-    by: [app, probe]
     signal: {probe: correctness}
     severity: critical
     owner: quality
