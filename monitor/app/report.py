@@ -66,14 +66,17 @@ class Reporting:
     address: str = ""  # of the installation
 
     def apps(self, week: Week) -> list[str]:
-        """The configured apps, or all with answers in the week or the week before (they may have fallen silent)."""
+        """The configured apps, or all that were probed in the week or have answers in it or the week before.
+
+        The latter may have fallen silent.
+        """
         return sorted(self.settings.apps) or self.weekly.apps(week)
 
     def written(self, app: str, week: Week, *, again: bool = False) -> Written:
         """The stored report, or a new one, stored once its week is over; with `again`, always a new one.
 
         Raises:
-            WrongSettings: the app has no answers in the week and the three weeks before.
+            WrongSettings: the app has no answers in the week and the three before, and no probe of it ran.
         """
         stored = self.reports.get(app, week.start)
         if stored is not None and not again:
@@ -86,7 +89,7 @@ class Reporting:
                 sent_at=stored.sent_at,
             )
         facts = self.weekly.facts(app, week)
-        if not facts.days:
+        if not facts.days and not facts.probes:
             this = week_of(self.now().astimezone(UTC).date()).name
             raise WrongSettings(
                 f"{app!r} has no answers in {week.name} nor in the three weeks before; this week is --week {this}"

@@ -39,7 +39,6 @@ _RULES = """
 grouping: {wait: 0s, interval: 30s}
 rules:
   - name: probe-declined
-    by: [app, probe]
     signal: {probe: correctness}
     severity: critical
     owner: quality
@@ -119,6 +118,10 @@ def _conclude(console: Console, application: Application, before: ProbeRun, afte
     of_demo = in_the_demo(application.settings.state_dir, _program())
     console.print("\nNext:")
     for purpose, line in (
+        (
+            f"open the link that this prints: /probes shows the fall, /probes/{after.number} the new version's answers",
+            f"{of_demo} serve",
+        ),
         ("list both runs", f"{of_demo} probe list"),
         ("see the new version's answers beside their references", f"{of_demo} probe show {after.number}"),
         ("compare the versions again", f"{of_demo} probe compare {before.number} {after.number}"),

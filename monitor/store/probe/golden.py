@@ -89,7 +89,7 @@ class GoldenSets:
 
     def version(self, name: str, version: int) -> GoldenSet | None:
         with bounded(self._engine) as connection:
-            return _read(connection, name, version)
+            return golden_version(connection, name, version)
 
     def every(self) -> list[GoldenListing]:
         """The newest version of each set, by name."""
@@ -153,10 +153,11 @@ def golden_acts(connection: Connection) -> list[Act]:
 
 def _newest(connection: Connection, name: str) -> GoldenSet | None:
     version = connection.scalar(select(func.max(_s.version)).where(_s.name == name))
-    return None if version is None else _read(connection, name, version)
+    return None if version is None else golden_version(connection, name, version)
 
 
-def _read(connection: Connection, name: str, version: int) -> GoldenSet | None:
+def golden_version(connection: Connection, name: str, version: int) -> GoldenSet | None:
+    """A version of a golden set, without the items that were erased; None if there is none, or nothing of it."""
     rows = connection.execute(_items(name, version).where(~_i.erased)).mappings()
     items = tuple(map(_item, rows))
     return GoldenSet(name=name, items=items, version=version) if items else None

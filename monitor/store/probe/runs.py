@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 from zlib import crc32
 
-from sqlalchemy import Connection, Engine, Row, Select, Update, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Update, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from monitor.audit.commitment import new_secret
@@ -125,12 +125,13 @@ class ProbeRuns:
 
     def scored(self, numbers: Collection[int]) -> list[ScoredRun]:
         """The runs of these numbers that exist, with the scores of their items, the newest first."""
-        return self._scored(select(*_RUN).where(_r.number.in_(numbers)))
+        with bounded(self._engine) as connection:
+            return scored_runs(connection, numbers)
 
-    def newest(self, *, per_probe: int, since: datetime) -> list[tuple[ProbeRun, RunFigures]]:
+    def newest(self, *, per_probe: int, since: datetime, app: str | None = None) -> list[tuple[ProbeRun, RunFigures]]:
         """The newest runs that are done of each probe, app and environment, with their figures; see `newest_runs`."""
         with bounded(self._engine) as connection:
-            runs = newest_runs(connection, most=per_probe, since=since)
+            runs = newest_runs(connection, most=per_probe, since=since, app=app)
             known = run_figures(connection, [run.number for run in runs])
         return [(run, known[run.number]) for run in runs]
 
@@ -138,26 +139,6 @@ class ProbeRuns:
         """The figures of runs by number, from the items that are through."""
         with bounded(self._engine) as connection:
             return run_figures(connection, numbers)
-
-    def _scored(self, query: Select[Any]) -> list[ScoredRun]:
-        with bounded(self._engine) as connection:
-            runs = [_run(row) for row in connection.execute(query.order_by(_r.number.desc()))]
-            rows = connection.execute(
-                select(*_SCORES).where(_p.run.in_([run.number for run in runs])).order_by(_p.run, _p.place)
-            ).all()
-        scores: dict[int, list[Scored]] = {run.number: [] for run in runs}
-        for row in rows:
-            scores[row.run].append(
-                Scored(
-                    item=row.item,
-                    state=ItemState(row.state),
-                    correctness=row.correctness,
-                    wscore=row.wscore,
-                    lscore=row.lscore,
-                    mscore=row.mscore,
-                )
-            )
-        return [ScoredRun(run=run, scores=scores[run.number]) for run in runs]
 
     def results(self, number: int) -> list[ItemResult]:
         """The results of a run with their turns, in the order of the golden set; none of a run that does not exist."""
@@ -183,6 +164,28 @@ class ProbeRuns:
         """Which of these marks belong to runs."""
         with bounded(self._engine) as connection:
             return frozenset(connection.scalars(select(_r.mark).where(_r.mark.in_(marks))))
+
+
+def scored_runs(connection: Connection, numbers: Collection[int]) -> list[ScoredRun]:
+    """The runs of these numbers that exist, with the scores of their items, the newest first."""
+    found = select(*_RUN).where(_r.number.in_(numbers)).order_by(_r.number.desc())
+    runs = [_run(row) for row in connection.execute(found)]
+    rows = connection.execute(
+        select(*_SCORES).where(_p.run.in_([run.number for run in runs])).order_by(_p.run, _p.place)
+    ).all()
+    scores: dict[int, list[Scored]] = {run.number: [] for run in runs}
+    for row in rows:
+        scores[row.run].append(
+            Scored(
+                item=row.item,
+                state=ItemState(row.state),
+                correctness=row.correctness,
+                wscore=row.wscore,
+                lscore=row.lscore,
+                mscore=row.mscore,
+            )
+        )
+    return [ScoredRun(run=run, scores=scores[run.number]) for run in runs]
 
 
 def _end(connection: Connection, ending: Update) -> int:

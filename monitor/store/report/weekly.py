@@ -25,7 +25,7 @@ from monitor.store.database import retriable
 from monitor.store.interaction.overview import OverviewStore
 from monitor.store.report.cells import hourly, minutes, sampled_days
 from monitor.store.report.operations import coverage, episodes, judged, judged_answers, silences, usage, used, watched
-from monitor.store.report.probes import probed
+from monitor.store.report.probes import probed, probed_apps
 from monitor.store.report.questions import Asked, Embed, asked, diagnosed, lacking
 from monitor.store.report.rows import SAMPLED_ROWS, prompt_versions, read, sample
 from monitor.store.review.labels import Reviews
@@ -106,9 +106,10 @@ class WeeklyFacts:
         self._plans, self._overview = Plans(engine), OverviewStore(engine)
 
     def apps(self, week: Week) -> list[str]:
-        """The apps with answers in the week or the one before, by name."""
+        """The apps with answers in the week or the one before, or with a probe that ran in the week, by name."""
         with self._snapshot() as connection:
-            return list(connection.scalars(_APPS, {"before": week.before.start, "end": week.end}))
+            answered = connection.scalars(_APPS, {"before": week.before.start, "end": week.end})
+            return sorted({*answered, *probed_apps(connection, week)})
 
     def facts(self, app: str, week: Week) -> Facts:
         """The facts of the app and week; zeros where nothing is stored."""
@@ -162,7 +163,7 @@ class WeeklyFacts:
                 findings=_findings(connection, app, week, total=total),
                 rates=None if plan is None else planned_rates(self._engine, self._overview, plan),
                 diagnosed=diagnoses,
-                probes=probed(connection, self._engine, app, week),
+                probes=probed(connection, app, week),
             )
         return replace(known, lacking=lacking(questions, of=this.total, embed=self._embed))
 

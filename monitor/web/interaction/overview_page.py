@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -48,6 +48,8 @@ router = APIRouter()
 _ALERTS = 20
 _SHOWN_SHARE = 0.01  # of an app's turns, from which the overview says that they cannot be scored
 _SHOWN_REASONS = 5  # of all apps
+_PROBED = timedelta(days=92)  # the age of a probe's newest run up to which it is shown
+_PROBES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +120,7 @@ def overview(
         sources=sources(application),
         pending=PendingQueue(application.engine).counts(now),
         sealed=store.sealed(),
+        probes=application.probing.runs.newest(per_probe=1, since=now - _PROBED, app=app or None)[:_PROBES],
     )
 
 

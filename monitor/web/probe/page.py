@@ -56,7 +56,8 @@ def probes(
     newest = f"/probes?{urlencode(filters, errors='replace')}" if filters else "/probes"
     last = listed[PAGE - 1] if len(listed) > PAGE else None
     first = before is None
-    views = probe_views(runs.newest(per_probe=SHOWN_RUNS, since=application.now() - _COURSE)) if first else []
+    since = application.now() - _COURSE
+    views = probe_views(runs.newest(per_probe=SHOWN_RUNS, since=since, app=app or None)) if first else []
     known = runs.figures([run.number for run in listed[:PAGE]])
     return page(
         request,
@@ -64,7 +65,7 @@ def probes(
         who,
         probe=probe,
         app=app,
-        views=[its for its in views if probe in {"", its.run.probe} and app in {"", its.run.app}],
+        views=[its for its in views if probe in {"", its.run.probe}],
         named_figures=named_figures,
         runs=[(run, known[run.number]) for run in listed[:PAGE]],
         RunState=RunState,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from monitor.alert.explain.cause_words import command_of
@@ -124,11 +126,11 @@ def next_commands(text):
 def shell(fresh):
     """Runs a line as a person does who copies it, with `monitor` on the path and these settings in the environment.
 
-    The line runs to its end, or with `until` till it says these words.
+    The line runs to its end, or with `until` till it says these words; `then` gets the line with them.
     """
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
-    def run(line, until=None, **settings):
+    def run(line, until=None, then=None, **settings):
         environment = {**fresh.environment(settings), "PATH": path}
         with subprocess.Popen(
             ["sh", "-c", line],
@@ -143,6 +145,8 @@ def shell(fresh):
             for part in process.stdout:
                 said += part
                 if until is not None and until in part:
+                    if then is not None:
+                        then(part)
                     os.killpg(process.pid, signal.SIGTERM)
                     break
             said += process.stdout.read()
@@ -197,6 +201,18 @@ def test_the_demo_of_a_probe_catches_the_version_that_got_worse(shell):
     assert said.count("Slack would receive") == 1
     assert said.index("── version 2026-11") < said.index("Firing")
     steps = next_commands(said)
+    (browse,) = (purpose for purpose in steps if purpose.startswith("open the link"))
+    pages = re.findall(r"/probes\S*(?=[ ])", browse)
+
+    def opened(line):
+        with httpx2.Client(follow_redirects=True) as browser:
+            signed_in = browser.get(line.split()[-1])
+            texts = [browser.get(str(signed_in.url.join(path))).text for path in pages]
+        assert "<svg" in texts[0]
+        assert "It says that it does not know." in texts[1]
+
+    assert pages == ["/probes", "/probes/2"]
+    shell(steps[browse], until="/signin/link", then=opened, WEB__PORT="0")
     assert "2026-11" in shell(steps["list both runs"])
     assert "It says that it does not know." in shell(steps["see the new version's answers beside their references"])
     assert ": worse" in shell(steps["compare the versions again"])

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from sqlalchemy import event
+
+from monitor.app.report import Format, reporting
 from monitor.probe.golden import Source
 from monitor.probe.result import RunState
 from monitor.report.weekly.content import content
@@ -11,7 +14,8 @@ from monitor.store.probe.golden import GoldenSets
 from monitor.store.probe.runs import ProbeRuns
 from monitor.store.report.weekly import WeeklyFacts
 from tests.factories.probe.runs import item, result, run
-from tests.factories.report.weekly_traffic import APP, WEEK
+from tests.factories.report.weekly_traffic import APP, OTHER_APP, WEEK
+from tests.rig.store.weekly_textbook import MONDAY_SIX
 
 ITEMS = [item(number, source=Source("shop", "a") if number == 1 else None) for number in range(12)]
 
@@ -65,3 +69,41 @@ def test_only_questions_that_did_not_change_are_compared(engine):
     (found,) = reported(engine)
     assert found["figures"]["correctness"]["change"]["pairs"] == 11
     assert "q0" not in {fell["item"] for fell in found["fell"]}
+
+
+def test_environments_with_a_probe_of_the_same_name_are_told_apart(engine):
+    probe(engine, WEEK.before.start, 5)
+    mine = probe(engine, WEEK.start, 5)
+    other = probe(engine, WEEK.start, 2, environment="staging")
+    found = reported(engine)
+    assert [(one["environment"], one["this"]["run"]) for one in found] == [("production", mine), ("staging", other)]
+    assert [one["before"] is None for one in found] == [False, True]
+
+
+def test_probes_are_read_in_the_snapshot_of_the_rest(engine):
+    probe(engine, WEEK.before.start, 5)
+    changed = [item(0, question="Something else?"), *ITEMS[1:]]
+    probe(engine, WEEK.start, 2, items=changed)
+    sent = []
+    event.listen(engine, "before_cursor_execute", lambda *its: sent.append((its[1].connection, its[2])))
+    WeeklyFacts(engine).facts(APP, WEEK)
+    (snapshot,) = {connection for connection, told in sent if "FROM verdict_hour" in told and "AS day" in told}
+    of_probes = [connection for connection, told in sent if "probe_r" in told or "golden_" in told]
+    assert len(of_probes) >= 6
+    assert {*of_probes} == {snapshot}
+
+
+def test_an_app_that_was_only_probed_has_a_report_for_the_weeks_in_which_a_probe_ran(engine, application):
+    number = probe(engine, WEEK.start, 4, app="probed")
+    probe(engine, WEEK.end, 4, app="later")
+    probe(engine, WEEK.start, 4, app="candidate", candidate=True)
+    probe(engine, WEEK.start, 4, app="stopped", state=RunState.STOPPED)
+    weekly = reporting(application)
+    assert weekly.apps(WEEK) == sorted([APP, OTHER_APP, "probed"])
+    assert weekly.write_due(MONDAY_SIX) == 3
+    written = weekly.written("probed", WEEK)
+    assert written.content["probes"][0]["this"]["run"] == number
+    assert written.content["verdicts"]["answers"] == 0
+    for form in Format:
+        assert b"NaN" not in weekly.rendered(written, form)
+    assert "Golden probes" in weekly.rendered(written, Format.HTML).decode()

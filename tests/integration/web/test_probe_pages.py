@@ -71,6 +71,25 @@ def test_a_probe_shows_its_newest_figures_and_their_course(viewer, probed):
     assert (golden["name"], golden["items"]) == ("support", len(ITEMS))
 
 
+def test_the_overview_has_a_line_for_each_probe(viewer, probed):
+    assert "Golden probes" not in viewer.get("/").text
+    probed([(5,)] * 12, hours=3)
+    newest = probed([(3,), (5,)] * 6, hours=2)
+    probed([(2,)] * 12, hours=1, app="bank", probe="jane.doe@example.org")
+    probed([(1,)] * 12, hours=0.5, candidate=True)
+    probed([(1,)] * 12, hours=24 * 93, app="gone")
+    text = viewer.get("/").text
+    assert "Nothing is stored yet" not in text
+    lines = text.partition("Golden probes")[2].partition("</table>")[0].split("<tr>")[2:]
+    assert len(lines) == 2
+    assert f'<a href="/probes/{newest}">run {newest}</a>, <time datetime="2025-11-21T10:00:00Z"' in lines[1]
+    assert '4.00 <span class="quiet">(3.34 to 4.66)</span>' in lines[1]
+    assert "jane.doe" not in text
+    of_bank = viewer.get("/?app=bank").text.partition("Golden probes")[2]
+    assert f"run {newest}<" not in of_bank
+    assert "2.00" in of_bank
+
+
 def test_pages_of_runs_follow_one_another(viewer, probed):
     numbers = [probed([(4,)], hours=100 - n, probe="a" if n % 2 else "b") for n in range(42)]
     path, seen = "/probes?probe=a", []

@@ -177,7 +177,10 @@ def diagnose(url: str) -> None:
 def probe(engine: Engine) -> None:
     """Stores two runs of a probe, whose texts are hostile."""
     began = datetime.now(UTC) - timedelta(days=2)
-    items = [item(number, question=text, reference=text) for number, text in enumerate(HOSTILE * 4)]
+    items = [
+        item(number, question=f"{text} {number}", reference=text, tags={"of": text[:9]})
+        for number, text in enumerate(HOSTILE * 4)
+    ]
     GoldenSets(engine).save("support", items, by="tests", now=began)
     runs = ProbeRuns(engine)
     for n, chatbot in enumerate(("v1", HOSTILE[0])):
