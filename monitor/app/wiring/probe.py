@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from monitor.core.errors import WrongSettings
 from monitor.probe.file import Probe, load_probes
 from monitor.probe.golden import GoldenItem
-from monitor.probe.mark import ProbedTurns, conversation_name
+from monitor.probe.mark import Marked, ProbedTurns, conversation_name
 from monitor.probe.result import ItemResult
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Probing:
 
     @cached_property
     def probed_turns(self) -> ProbedTurns:
-        def known(marks: set[str]) -> frozenset[str]:
+        def known(marks: set[str]) -> Mapping[str, Marked]:
             return self.runs.marks(marks)  # the database is opened for the first mark
 
         return ProbedTurns(known)

@@ -25,6 +25,7 @@ probe_app = typer.Typer(
     no_args_is_help=True,
     help="Ask a chatbot golden questions, and see whether its answers are right.",
 )
+_LOOKED_AT = 200  # newest runs of a version
 _Run = Annotated[str, typer.Argument(metavar="RUN", help="The number of a run, or a version of the chatbot.")]
 
 
@@ -145,14 +146,20 @@ def show(
 
 
 @probe_app.command("compare")
-def compare(before: _Run, after: _Run, *, as_json: AsJson = False) -> None:
+def compare(
+    before: _Run,
+    after: _Run,
+    *,
+    probe: Annotated[str | None, typer.Option(help="Versions: only runs of this probe.")] = None,
+    as_json: AsJson = False,
+) -> None:
     """Compare two runs question by question: is one version of the chatbot better?"""
     from monitor.app.probe.before import shared_items
     from monitor.cli.probe.tables import print_comparison
     from monitor.probe.compare import compare as compared
 
     with opened() as application:
-        first, second = _named(application, before), _named(application, after)
+        first, second = _compared(application, before, after, probe)
         same = shared_items(application.probing.golden, first, second)
         scored = {one.run.number: one.scores for one in application.probing.runs.scored([first.number, second.number])}
     found = compared(scored[first.number], scored[second.number], same=same, same_turns=first.turns == second.turns)
@@ -237,17 +244,30 @@ def _imported(application: Application, path: Path) -> str:
     return application.probing.golden.save(path.stem, items, by=actor(None), now=application.now()).name
 
 
-def _named(application: Application, name: str) -> ProbeRun:
-    """The run of this number, or the newest one of this version of the chatbot, one that is done if there is one."""
+def _compared(application: Application, before: str, after: str, probe: str | None) -> tuple[ProbeRun, ProbeRun]:
+    """The runs of these numbers, or the newest ones of these versions that are of the same probe."""
+    first, second = (_named(application, name, probe) for name in (before, after))
+    for later in second:
+        for earlier in first:
+            same = all(getattr(earlier, name) == getattr(later, name) for name in ("probe", "app", "environment"))
+            if same or len(first) == len(second) == 1:
+                return earlier, later
+    raise WrongSettings(
+        f"{readable(before)} and {readable(after)} have no runs of the same probe: name two runs of monitor probe list"
+    )
+
+
+def _named(application: Application, name: str, probe: str | None) -> list[ProbeRun]:
+    """The run of this number, or the newest ones of this version of the chatbot, those that are done first."""
     from monitor.probe.result import RunState
 
     runs = application.probing.runs
     if name.isascii() and name.isdigit() and len(name) < len(str(2**63)) and (found := runs.run(int(name))):
-        return found
-    newest = runs.runs(chatbot=name)
+        return [found]
+    newest = runs.runs(chatbot=name, probe=probe, most=_LOOKED_AT)
     if not newest:
         raise WrongSettings(f"there is no run or version {readable(name)}: monitor probe list")
-    return next((one for one in newest if one.state is RunState.DONE), newest[0])
+    return sorted(newest, key=lambda one: one.state is not RunState.DONE)
 
 
 probe_app.command("agreement")(agreement)

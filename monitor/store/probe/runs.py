@@ -15,6 +15,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from monitor.audit.commitment import new_secret
 from monitor.core.assessment_json import storable
 from monitor.probe.figures import RunFigures
+from monitor.probe.mark import Marked
 from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, Scored, ScoredRun
 from monitor.store.audit_queue import queue_act
 from monitor.store.database import advisory_lock, bounded, retriable
@@ -160,10 +161,11 @@ class ProbeRuns:
         with bounded(self._engine) as connection:
             return asked_questions(connection, run, items)
 
-    def marks(self, marks: Collection[str]) -> frozenset[str]:
-        """Which of these marks belong to runs."""
+    def marks(self, marks: Collection[str]) -> dict[str, Marked]:
+        """The runs that these marks belong to, by mark."""
+        query = select(_r.mark, _r.app, _r.began_at).where(_r.mark.in_(marks))
         with bounded(self._engine) as connection:
-            return frozenset(connection.scalars(select(_r.mark).where(_r.mark.in_(marks))))
+            return {mark: Marked(app, began_at) for mark, app, began_at in connection.execute(query)}
 
 
 def scored_runs(connection: Connection, numbers: Collection[int]) -> list[ScoredRun]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from threading import Event
 
 import pytest
@@ -27,7 +28,7 @@ OURS, FORGED = "0123456789abcdef" * 2, "f" * 32
 
 @pytest.fixture
 def monitor(database, engine, tmp_path, monkeypatch):
-    ProbeRuns(engine).begin(run(), mark=OURS)
+    ProbeRuns(engine).begin(run(began_at=datetime(2026, 5, 4, 8, 59, tzinfo=UTC)), mark=OURS)
     give_key(tmp_path / "state")
     known = {"STATE_DIR": tmp_path / "state", "DATABASE_URL": database, "EMBEDDING__PROVIDER": "hash"}
     for name, value in known.items():
@@ -69,7 +70,7 @@ def test_what_a_probe_asked_is_stored_unscored_and_a_forged_mark_is_scored(monit
 
 
 def test_a_letter_that_is_mended_is_told_apart_too(writer, database, engine, rows):
-    ProbeRuns(engine).begin(run(), mark=OURS)
+    ProbeRuns(engine).begin(run(began_at=datetime(2026, 5, 4, 8, 59, tzinfo=UTC)), mark=OURS)
     letters = [json.dumps(event(name, mark)).encode() for name, mark in (("probed", OURS), ("forged", FORGED))]
     consume(writer, letters, decoder=Decoder(dialect="ragas"))
     assert rows("SELECT count(*) FROM dead_letter") == [(2,)]

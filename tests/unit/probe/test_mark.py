@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from monitor.core.errors import Retriable
 from monitor.core.model import Unscored
-from monitor.probe.mark import MOST_REMEMBERED, ProbedTurns, conversation_name, mark_of
+from monitor.probe.mark import BEFORE, MOST_REMEMBERED, WITHIN, Marked, ProbedTurns, conversation_name, mark_of
 from tests.factories.answers import an_interaction
 
+RUN = Marked(an_interaction().app, an_interaction().occurred_at)
 OURS, FORGED = "0123456789abcdef" * 2, "f" * 32
 
 
@@ -14,12 +17,12 @@ class Runs:
     """The marks of runs; keeps what it is asked for."""
 
     def __init__(self, *marks):
-        self.marks = frozenset(marks)
+        self.marks = dict.fromkeys(marks, RUN)
         self.asked = []
 
     def __call__(self, marks):
         self.asked.append(set(marks))
-        return self.marks & marks
+        return {mark: run for mark, run in self.marks.items() if mark in marks}
 
 
 def said(conversation, **over):
@@ -93,3 +96,19 @@ def test_a_failed_look_up_is_raised_and_not_remembered():
         turns.told([said(conversation_name(OURS, 0))])
     down.clear()
     assert turns.told([said(conversation_name(OURS, 0))])[0].unscored is Unscored.PROBE
+
+
+@pytest.mark.parametrize(
+    ("over", "is_probed"),
+    [
+        ({}, True),
+        ({"app": "another"}, False),
+        ({"occurred_at": RUN.began_at + WITHIN}, True),
+        ({"occurred_at": RUN.began_at + WITHIN + timedelta(seconds=1)}, False),
+        ({"occurred_at": RUN.began_at - BEFORE}, True),
+        ({"occurred_at": RUN.began_at - BEFORE - timedelta(seconds=1)}, False),
+    ],
+)
+def test_a_mark_hides_nothing_of_another_app_or_time(over, is_probed):
+    (told,) = ProbedTurns(Runs(OURS)).told([said(conversation_name(OURS, 0), **over)])
+    assert (told.unscored is Unscored.PROBE) == is_probed

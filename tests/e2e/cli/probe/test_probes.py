@@ -116,6 +116,31 @@ def test_a_run_with_further_turns_and_json(probed, bot):
     assert [asked.body["history"] for asked in bot.asked][1][0]["content"] == ITEMS[0]["question"]
 
 
+def test_versions_are_compared_within_a_probe(probed, bot, tmp_path):
+    two = PROBES.format(url=bot.url) + PROBES.format(url=bot.url).split("probes:")[1].replace("support", "other")
+    (tmp_path / "probes.yaml").write_text(two)
+    bot.script += answers(REFERENCE, "v1") + answers(REFERENCE, "v2") + answers(REFERENCE, "v2")
+    for name in ("support", "support", "other"):
+        assert probed.run("probe", "run", name).returncode == 0
+    compared = probed.json("probe", "compare", "v1", "v2")
+    assert [compared[run]["number"] for run in ("before", "after")] == [1, 2]
+    apart = probed.run("probe", "compare", "v1", "v2", "--probe", "other")
+    assert (apart.returncode, "there is no run or version v1" in apart.stderr) == (2, True)
+    doctor = {one["check"]: one for one in json.loads(probed.run("doctor", "--json").stdout)}
+    assert doctor["probes"]["detail"].startswith("2 probes, judged by ")
+    (tmp_path / "probes.yaml").write_text(two.replace("golden: refunds", "golden: none"))
+    doctor = {one["check"]: one for one in json.loads(probed.run("doctor", "--json").stdout)}
+    assert "asks the golden set none" in doctor["probes"]["detail"]
+
+
+def test_a_file_with_the_name_of_a_set_that_is_asked_is_refused(probed, tmp_path):
+    (tmp_path / "refunds.jsonl").write_text(json.dumps(ITEMS[0]) + "\n")
+    refused = probed.run("probe", "run", "support", "--golden", "refunds.jsonl")
+    assert refused.returncode == 2
+    (step,) = re.findall(r"or import it with monitor (golden import .*)$", refused.stderr, re.MULTILINE)
+    assert probed.run(*shlex.split(step)).returncode == 0
+
+
 def test_a_file_of_questions_is_asked_as_a_set_of_its_own(probed, bot, tmp_path):
     (tmp_path / "gate.jsonl").write_text(json.dumps(ITEMS[0]) + "\n")
     found = probed.json("probe", "run", "support", "--golden", "gate.jsonl", "--version", "abc")

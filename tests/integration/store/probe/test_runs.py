@@ -85,7 +85,7 @@ def test_a_run_and_its_results_come_back(sets, runs):
         ("q2", ItemState.GRADED, 2),
         ("q3", ItemState.FAILED, None),
     ]
-    assert runs.marks(["ab" * 16, "cd" * 16]) == {"ab" * 16}
+    assert runs.marks(["ab" * 16, "cd" * 16]) == {"ab" * 16: ("shop", AT)}
 
 
 def test_results_stay_when_their_golden_set_is_gone(runs):
