@@ -18,7 +18,7 @@ from monitor.cli.terminal import literal, plural
 from monitor.core.text.plain import readable
 from monitor.probe.compare import CONFIDENCE, FEWEST, Compared, Difference, compare
 from monitor.probe.figures import Mean, figures
-from monitor.probe.result import ItemResult, ItemState, ProbeRun, ScoredRun
+from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, ScoredRun
 
 if TYPE_CHECKING:
     from monitor.store.probe.runs import ProbeRuns
@@ -115,22 +115,25 @@ def print_runs(scored: Sequence[ScoredRun]) -> None:
     if not scored:
         typer.echo("no probe has run yet: monitor probe run NAME")
         return
+    with_turns = any(one.run.turns > 1 for one in scored)
     table = Table(box=None, pad_edge=False)
-    for name in ("run", "probe", "chatbot", "began (UTC)", "state", "correctness", "wscore", "not sure", "questions"):
-        table.add_column(name, justify="left" if name in {"probe", "chatbot", "state"} else "right")
+    names = ["run", "probe", "chatbot", "began (UTC)", "state", "correctness", "not sure", "asked"]
+    for name in [*names, *(["wscore"] if with_turns else [])]:
+        words = name in {"probe", "chatbot", "state"}
+        table.add_column(name, justify="left" if words else "right", no_wrap=not words)
     for one in scored:
         found, run = figures(one.scores), one.run
-        table.add_row(
+        row = [
             str(run.number),
             literal(run.probe),
             literal(run.chatbot) or "-",
             f"{run.began_at:%Y-%m-%d %H:%M}",
-            _state(run),
+            "candidate" if run.candidate and run.state is RunState.DONE else _state(run),
             _value(found.correctness),
-            _value(found.wscore) if run.turns > 1 else "-",
             _value(found.unsure, share=True),
             str(len(one.scores)),
-        )
+        ]
+        table.add_row(*row, *([_value(found.wscore) if run.turns > 1 else "-"] if with_turns else []))
     Console().print(table)
 
 
