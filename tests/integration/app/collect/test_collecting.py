@@ -68,7 +68,7 @@ def test_events_belong_to_the_app_of_the_token_and_wait_without_personal_data(ap
 
 def test_events_of_turns_that_a_probe_asked_are_stored_unscored_by_id_or_tag(application, engine, rows):
     ours, forged = (conversation_name(mark * 32, 0) for mark in "cd")
-    ProbeRuns(engine).begin(run(), mark="c" * 32)
+    ProbeRuns(engine).begin(run(began_at=clock()), mark="c" * 32)
     told = [
         {"conversation_id": ours},
         {"tags": {"probe": ours}},
@@ -83,7 +83,7 @@ def test_events_of_turns_that_a_probe_asked_are_stored_unscored_by_id_or_tag(app
 
 
 def test_a_trace_that_turns_out_to_be_a_probes_loses_its_scores(application, engine, rows):
-    ProbeRuns(engine).begin(run(), mark="c" * 32)
+    ProbeRuns(engine).begin(run(began_at=clock()), mark="c" * 32)
     *spans, root = a_turn(A, session__id=conversation_name("c" * 32, 0))
     application.collecting.intake.spans(collected(*a_turn(A)[:-1], app="shop"))
     stored(application, ("shop", A))
