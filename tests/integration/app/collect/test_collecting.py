@@ -88,6 +88,7 @@ def test_a_trace_that_turns_out_to_be_a_probes_loses_its_scores(application, eng
     application.collecting.intake.spans(collected(*a_turn(A)[:-1], app="shop"))
     stored(application, ("shop", A))
     assert rows("SELECT unscored FROM interaction") == [(None,)]
+    rows("UPDATE probe_run SET began_at = (SELECT occurred_at FROM interaction)")
     application.collecting.intake.spans(collected(*spans, root, app="shop"))
     stored(application, ("shop", A))
     assert rows("SELECT unscored FROM interaction") == [("probe",)]
