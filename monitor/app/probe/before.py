@@ -11,11 +11,12 @@ _LOOKED_AT = 20  # earlier runs of which one is expected to be done
 
 
 def run_before(runs: ProbeRuns, run: ProbeRun) -> ProbeRun | None:
-    """The newest earlier run of the same probe that is done, among the last 20 of what is deployed."""
+    """The newest earlier run of the same probe that is done and judged something, among the last 20 deployed ones."""
     earlier = runs.runs(
         probe=run.probe, app=run.app, environment=run.environment, candidate=False, before=run.number, most=_LOOKED_AT
     )
-    return next((one for one in earlier if one.state is RunState.DONE), None)
+    known = runs.figures([one.number for one in earlier if one.state is RunState.DONE])
+    return next((one for one in earlier if one.number in known and known[one.number].unsure.count), None)
 
 
 def shared_items(golden: GoldenSets, before: ProbeRun | None, after: ProbeRun) -> frozenset[str] | None:

@@ -101,8 +101,11 @@ class DueProbes:
             self._tell(probe.name, str(error))
             return
         self._tell(probe.name, None)
-        if ended is not None:
-            log.info("probe %s: run %d is %s", readable(probe.name), ended.run.number, ended.run.state)
+        if ended is None:
+            return
+        level = logging.WARNING if ended.run.error else logging.INFO
+        why = f": {readable(ended.run.error)}" if ended.run.error else ""
+        log.log(level, "probe %s: run %d is %s%s", readable(probe.name), ended.run.number, ended.run.state, why)
 
     def _due(self, probe: Probe) -> bool:
         last = self._application.probing.runs.last_begin(probe.name)

@@ -64,6 +64,8 @@ def run(
     from monitor.probe.result import RunState
 
     thresholds = _thresholds(fail_under or [])
+    if junit is not None and not junit.parent.is_dir():
+        raise WrongSettings(f"--junit: there is no folder {junit.parent}")
     with opened() as application, stopping() as stop:
         probe = application.probing.probe(name)
         if golden is not None:
@@ -210,7 +212,15 @@ def _problems(run: ProbeRun, results: list[ItemResult], thresholds: list[Thresho
 
     found = figures([one.scored for one in results])
     problems = [problem for _, problem in checks(found, thresholds) if problem is not None]
+    if results and not found.unsure.count:
+        problems.append(f"no answer could be judged: {_reason(results[0])}")
     return [*problems, *([run.error] if run.error else [])]
+
+
+def _reason(result: ItemResult) -> str:
+    """Why an item has no grade."""
+    turn = result.turns[0]
+    return readable(turn.failure or (turn.grade and turn.grade.reason) or "no grade")
 
 
 def _out_of_reach(results: list[ItemResult]) -> OutOfReach | None:

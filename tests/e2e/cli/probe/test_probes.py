@@ -157,6 +157,20 @@ def test_a_chatbot_that_does_not_answer_is_no_reason_to_pass(probed, bot):
     assert "no item has this score" in ended.stdout
 
 
+def test_a_run_without_a_single_grade_has_failed_and_says_why(probed, bot):
+    bot.script += [Says(body=json.dumps({"anser": "?"})) for _ in range(2)]
+    ended = probed.run("probe", "run", "support", "--limit", 2)
+    assert ended.returncode == 1
+    assert "failed: no answer could be judged: malformed: http " in ended.stdout
+    assert "nothing at $.answer" in ended.stdout
+
+
+def test_a_run_that_judged_nothing_is_not_what_the_next_one_is_compared_with(probed, bot):
+    bot.script += answers(REFERENCE, "v1") + [Says(status=400) for _ in ITEMS] + answers("It takes 30 days.", "v2")
+    assert [probed.run("probe", "run", "support").returncode for _ in range(2)] == [0, 1]
+    assert "monitor probe compare 1 3" in probed.run("probe", "run", "support").stdout
+
+
 def test_a_chatbot_that_nobody_reaches_is_three(probed, bot, tmp_path):
     (tmp_path / "probes.yaml").write_text(PROBES.format(url="http://127.0.0.1:1/"))
     ended = probed.run("probe", "run", "support", "--limit", 2)
@@ -221,6 +235,7 @@ def test_a_run_that_was_killed_is_over_for_the_next_one(probed, bot, rows):
         (("run", "support", "--fail-under", "correctness"), "--fail-under: 'correctness' is no threshold"),
         (("run", "support", "--fail-under", "speed=4"), "--fail-under: 'speed=4' is no threshold"),
         (("run", "support", "--golden", "nowhere.jsonl"), "nowhere.jsonl: cannot be read"),
+        (("run", "support", "--junit", "nowhere/out.xml"), "--junit: there is no folder nowhere"),
         (("show", "7"), "there is no run 7: monitor probe list"),
         (("compare", "7", "v9"), "there is no run or version 7"),
     ],
