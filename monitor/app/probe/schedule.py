@@ -103,9 +103,11 @@ class DueProbes:
         self._tell(probe.name, None)
         if ended is None:
             return
-        level = logging.WARNING if ended.run.error else logging.INFO
-        why = f": {readable(ended.run.error)}" if ended.run.error else ""
-        log.log(level, "probe %s: run %d is %s%s", readable(probe.name), ended.run.number, ended.run.state, why)
+        run, why = ended.run, ended.run.error and readable(ended.run.error)
+        if why is None and not self._application.probing.runs.figures([run.number])[run.number].unsure.count:
+            why = f"no answer could be judged: monitor probe show {run.number} tells why"
+        level, more = (logging.INFO, "") if why is None else (logging.WARNING, f": {why}")
+        log.log(level, "probe %s: run %d is %s%s", readable(probe.name), run.number, run.state, more)
 
     def _due(self, probe: Probe) -> bool:
         last = self._application.probing.runs.last_begin(probe.name)

@@ -134,6 +134,13 @@ def test_a_probe_that_cannot_run_is_told_and_others_go_on(application, due, capl
         until("it is told", lambda: "the probe broken did not run: there is no golden set 'none'" in caplog.text)
 
 
+def test_a_run_in_which_nothing_is_judged_is_told_with_the_next_step(due, bot, caplog, monkeypatch):
+    monkeypatch.setattr(bot, "answer", lambda *_: None)
+    with caplog.at_level(logging.INFO):
+        due.look()
+        until("it is told", lambda: "no answer could be judged: monitor probe show 1 tells why" in caplog.text)
+
+
 def test_a_file_that_becomes_wrong_begins_nothing(application, due, tmp_path):
     (tmp_path / "probes.yaml").write_text("probes: 3\n")
     with pytest.raises(WrongSettings, match=r"probes\.yaml:1:9: "):
