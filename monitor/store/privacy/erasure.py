@@ -26,13 +26,15 @@ from monitor.store.privacy.quotations import QuotedContent, blank_erased, hold_a
 from monitor.store.probe.proof import BLANK_TURN
 from monitor.store.report.reports import blank_reported
 from monitor.store.tables.interactions import interaction
-from monitor.store.tables.probe import golden_item
 
 FIELDS = (*INTERACTION_PERSONAL, *INTERACTION_DIGESTS, *ASSESSMENT_PERSONAL, *JUDGEMENT_PERSONAL, "note")
 BATCH = 500  # interactions of one transaction
 _UNQUOTED = 8  # characters of an id that is searched in dead letters without JSON quotes too
-_i, _g = interaction.c, golden_item.c
-_MADE = select(_g.source_id, func.count().label("made"))
+_i = interaction.c
+_MADE = text("""
+    SELECT source_id, count(*) AS made FROM golden_item
+    WHERE source_app = :app AND source_id = ANY(CAST(:ids AS text[])) AND NOT erased GROUP BY source_id
+""")
 _GONE = "unnest(CAST(:ids AS text[]), CAST(:times AS timestamptz[])) AS gone (id, occurred_at)"
 _SAME = "t.app = :app AND t.id = gone.id AND t.occurred_at = gone.occurred_at"
 _STATEMENTS = (
@@ -199,8 +201,8 @@ def _quoted_content(connection: Connection, app: str, ids: Sequence[str]) -> dic
 
 
 def _golden_items(connection: Connection, app: str, ids: Sequence[str]) -> dict[str, int]:
-    made = _g.source_app == app, _g.source_id.in_(ids), ~_g.erased
-    return {row.source_id: row.made for row in connection.execute(_MADE.where(*made).group_by(_g.source_id))}
+    made = connection.execute(_MADE, {"app": app, "ids": ids})
+    return {row.source_id: row.made for row in made}
 
 
 def _traces(connection: Connection, app: str, ids: Sequence[str]) -> list[str]:

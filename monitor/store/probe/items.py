@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, and_, case, func, select, text
+from sqlalchemy import Connection, Integer, Select, and_, any_, bindparam, case, func, select, text
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from monitor.probe.result import ItemResult, ItemState, ProbeRun
 from monitor.store.probe.rows import item_result
 from monitor.store.tables.probe import golden_item, probe_result, probe_run, probe_turn
 
 MOST_TAGS: Final = 100
-MOST_ITEMS: Final = 1_000_000  # of a run, beyond any golden set
 _p, _t, _g, _r = probe_result.c, probe_turn.c, golden_item.c, probe_run.c
 _JUDGED = _p.state.in_([ItemState.GRADED, ItemState.UNSURE])
 _WORST = (
@@ -25,6 +25,11 @@ _FOUND = (
     select(probe_result, _g.question, _g.reference, _g.tags, _g.source_app, _g.source_id)
     .join(probe_run, _p.run == _r.number)
     .outerjoin(golden_item, and_(_g.name == _r.golden, _g.version == _r.golden_version, _g.id == _p.item, ~_g.erased))
+)
+_TURNS = (
+    select(probe_turn)
+    .where(_t.run == bindparam("run"), _t.place == any_(bindparam("places", type_=ARRAY(Integer))))
+    .order_by(_t.place, _t.turn)
 )
 _TAGS = text("""
     SELECT DISTINCT tag.key || '=' || tag.value FROM golden_item i, jsonb_each_text(i.tags) tag
@@ -52,7 +57,7 @@ class ItemPage:
 def all_items(connection: Connection, number: int) -> list[ItemResult]:
     """The results of a run with their turns, in the order of the golden set; none of a run that does not exist."""
     query = _FOUND.where(_p.run == number).order_by(_p.place)
-    return [result for _, result in _with_turns(connection, number, query, places=None)]
+    return [result for _, result in _with_turns(connection, number, query)]
 
 
 def item_page(connection: Connection, number: int, wanted: ItemFilter, *, start: int, most: int) -> ItemPage:
@@ -69,8 +74,7 @@ def item_page(connection: Connection, number: int, wanted: ItemFilter, *, start:
         found = found.where(_g.tags.contains(dict([wanted.tag])))
     total = connection.scalar(select(func.count()).select_from(found.with_only_columns(_p.place).subquery())) or 0
     query = found.order_by(*_WORST).offset(start).limit(most)
-    places = connection.scalars(query.with_only_columns(_p.place)).all()
-    return ItemPage(items=_with_turns(connection, number, query, places=places), total=total)
+    return ItemPage(items=_with_turns(connection, number, query), total=total)
 
 
 def known_tags(connection: Connection, run: ProbeRun) -> list[str]:
@@ -86,15 +90,10 @@ def asked_questions(connection: Connection, run: ProbeRun, items: Collection[str
     return {row.id: row.question for row in found}
 
 
-def _with_turns(
-    connection: Connection, number: int, query: Select[Any], *, places: Collection[int] | None
-) -> list[tuple[int, ItemResult]]:
-    """The items that the query finds with their turns; `places` are theirs, None: these are all of the run."""
-    turns = select(probe_turn).where(_t.run == number).order_by(_t.place, _t.turn)
-    if places is not None:
-        turns = turns.where(_t.place.in_(places))
+def _with_turns(connection: Connection, number: int, query: Select[Any]) -> list[tuple[int, ItemResult]]:
+    """The items that the query finds, with their turns."""
     rows = connection.execute(query).mappings().all()
     of_place: dict[int, list[Mapping[Any, Any]]] = {}
-    for turn in connection.execute(turns).mappings():
+    for turn in connection.execute(_TURNS, {"run": number, "places": [row["place"] for row in rows]}).mappings():
         of_place.setdefault(turn["place"], []).append(turn)
     return [(row["place"], item_result(row, of_place.get(row["place"], []))) for row in rows]

@@ -11,9 +11,10 @@ from pydantic import BeforeValidator, Field
 from monitor.app.probe.before import compared_runs, run_before
 from monitor.app.wiring.application import Application
 from monitor.privacy.masking import redact
+from monitor.probe.golden import MOST_ITEMS
 from monitor.probe.result import ItemState
 from monitor.store.interaction.filters import parsed_tag
-from monitor.store.probe.items import MOST_ITEMS, ItemFilter
+from monitor.store.probe.items import ItemFilter
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Forbidden, Needs
 from monitor.web.base.parameters import Id, LargeLimit, Text, parameter_error, parse_integer

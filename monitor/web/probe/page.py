@@ -13,8 +13,8 @@ from monitor.app.probe.before import compared_runs, run_before
 from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import storable
 from monitor.privacy.masking import redact
+from monitor.probe.golden import MOST_ITEMS
 from monitor.probe.result import RunState
-from monitor.store.probe.items import MOST_ITEMS
 from monitor.store.probe.rows import GONE
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs

@@ -11,7 +11,7 @@ from monitor.probe.golden import Source
 from monitor.probe.result import RunState
 from monitor.store.audit.checks.accounts import read_accounts
 from monitor.store.audit.checks.cross import acts_against_rows, blanked_probes
-from monitor.store.privacy.erasure import Erasure, ErasureTarget
+from monitor.store.privacy.erasure import Erasable, Erasure, ErasureTarget
 from monitor.store.probe.golden import GoldenSets
 from monitor.store.probe.rows import GONE
 from monitor.store.probe.runs import ProbeRuns
@@ -87,3 +87,11 @@ def test_a_set_asks_each_question_once(engine):
         sets.add("support", twin, by="ada", now=AT)
     with pytest.raises(WrongSettings, match="two items have the id 'q2'"):
         sets.save("support", [item(1), item(2), item(2)], by="ada", now=AT)
+
+
+def test_the_golden_items_of_any_number_of_interactions_are_counted(engine):
+    """PostgreSQL takes 65,535 parameters."""
+    sets = GoldenSets(engine)
+    sets.save("support", [item(n, source=Source(APP, f"q-{n}")) for n in range(3)], by="ada", now=AT)
+    many = [Erasable(id=f"q-{n}", occurred_at=NOON, erased=False) for n in range(1, 70_000)]
+    assert Erasure(engine).golden_items(APP, many) == 2
