@@ -74,7 +74,7 @@ def figures(scores: Sequence[Scored]) -> RunFigures:
     return RunFigures(**means, unsure=share_of(unsure, judged), states=states)
 
 
-def mean(values: Sequence[float], scale: tuple[float, float] = (-inf, inf)) -> Mean:
+def mean(values: Sequence[float], scale: tuple[float, float]) -> Mean:
     """The mean of these values with its interval; `scale` is the least and the most that a value can be."""
     count = len(values)
     return mean_of(count, fmean(values) if count else None, stdev(values) if count >= _FEWEST else None, scale)

@@ -70,10 +70,10 @@ def _without_secrets(value: Any) -> Any:
 
 def _http_url(text: str) -> str:
     try:
-        url = urlsplit(_without_secrets(text))
-        known = url.scheme in {"http", "https"} and bool(url.hostname) and (url.port is None or url.port > 0)
-    except ValueError as error:
-        raise ValueError(str(error) if "secrets" in str(error) else "must be an http or https URL") from None
+        url = urlsplit(text)
+        known = url.scheme in {"http", "https"} and bool(url.hostname) and url.port != 0
+    except ValueError:
+        known = False
     if not known:
         raise ValueError("must be an http or https URL")
     return text
@@ -110,7 +110,7 @@ _Duration = Annotated[timedelta, PlainValidator(duration)]
 _PerSecond = Annotated[
     float, BeforeValidator(lambda n: float(n) if type(n) is int else n), Field(ge=0.001, allow_inf_nan=False)
 ]
-_Url = Annotated[str, AfterValidator(_http_url)]
+_Url = Annotated[str, AfterValidator(_without_secrets), AfterValidator(_http_url)]
 _Headers = Annotated[dict[str, str], AfterValidator(_headers)]
 _Name = Annotated[str, Field(pattern=SET_NAME)]
 _App = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\s][^\x00-\x1f]*$")]

@@ -34,16 +34,16 @@ def run_probe(
     version: str | None = None,
     most: int | None = None,
     candidate: bool = False,
-    wanted: Callable[[], bool] = lambda: True,
+    check: Callable[[], None] = lambda: None,
     report: Callable[[ItemResult], None] = lambda _: None,
-) -> Ended | None:
+) -> Ended:
     """Asks the newest version of the probe's golden set, or its first `most` items.
 
     `turns` and `version` (of the chatbot) come before those of the probe. `candidate` says that this version is not
     deployed; a run of less than the whole golden set counts as one. `report` gets each result once it is stored.
     Once `stop` is set, the run ends as stopped. An error of the chatbot, the judge or the budget that ends it is
-    returned, not raised. `wanted` is asked once no other process can run the probe; without it nothing is done, and
-    None is returned.
+    returned, not raised. `check` is called once no other process can run the probe; what it raises is raised before
+    anything is asked.
 
     Raises:
         WrongSettings: there is no such golden set, the probe is running already, or a setting is missing.
@@ -58,8 +58,7 @@ def run_probe(
     with probing.runs.running(probe.name) as ours:
         if not ours:
             raise WrongSettings(f"the probe {probe.name!r} is running already: monitor probe list shows its run")
-        if not wanted():
-            return None
+        check()
         probing.runs.abandon(probe.name, now=application.now())
         return _run(
             application,

@@ -96,14 +96,14 @@ class DueProbes:
 
     def _one(self, probe: Probe) -> None:
         try:
-            ended = run_probe(self._application, probe, stop=self._stop, wanted=lambda: self._due(probe))
+            run = run_probe(self._application, probe, stop=self._stop, check=lambda: self._refuse_unless_due(probe)).run
+        except _NotDue:
+            return
         except WrongSettings as error:
             self._tell(probe.name, str(error))
             return
         self._tell(probe.name, None)
-        if ended is None:
-            return
-        run, why = ended.run, ended.run.error and readable(ended.run.error)
+        why = run.error and readable(run.error)
         if why is None and not self._application.probing.runs.figures([run.number])[run.number].unsure.count:
             why = f"no answer could be judged: monitor probe show {run.number} tells why"
         level, more = (logging.INFO, "") if why is None else (logging.WARNING, f": {why}")
@@ -113,6 +113,10 @@ class DueProbes:
         last = self._application.probing.runs.last_begin(probe.name)
         return is_due(probe, last=last, since=self._since, now=self._application.now())
 
+    def _refuse_unless_due(self, probe: Probe) -> None:
+        if not self._due(probe):
+            raise _NotDue
+
     def _tell(self, name: str, problem: str | None) -> None:
         """Logs why a probe does not run: once, and not at every look, until the reason is another one."""
         with self._lock:
@@ -120,6 +124,10 @@ class DueProbes:
             self._problems[name] = problem
         if problem is not None and problem != known:
             log.warning("the probe %s did not run: %s", readable(name), problem)
+
+
+class _NotDue(Exception):
+    """Another process has run the probe since it was found due."""
 
 
 def is_due(probe: Probe, *, last: datetime | None, since: datetime, now: datetime) -> bool:

@@ -87,9 +87,7 @@ def play_probe(settings: Settings, *, console: Console, llm: str | None = None) 
 
 
 def _probed(application: Application, function: str, *, before: ProbeRun | None) -> ProbeRun:
-    ended = run_probe(application, _probe(function), stop=Event())
-    assert ended is not None  # noqa: S101  it was wanted
-    run = ended.run
+    run = run_probe(application, _probe(function), stop=Event()).run
     results, runs = application.probing.runs.results(run.number), application.probing.runs
     of_demo = in_the_demo(application.settings.state_dir, _program())
     print_run(run, results, runs=runs, before=before, shared=None, program=of_demo)

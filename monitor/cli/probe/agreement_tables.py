@@ -94,7 +94,7 @@ def _differences(judged: Mapping[str, Judged]) -> dict[str, Difference]:
 
 
 def print_agreement(judged: Mapping[str, Judged], about: About) -> None:
-    """The same for people."""
+    """Prints figures, or why there are none, differences and tables of scores."""
     found = {contexts: measure(one, repeats=about.repeats) for contexts, one in judged.items()}
     _print_figures(found)
     for contexts, one in found.items():

@@ -72,7 +72,7 @@ def run(
             probe = replace(probe, golden=_imported(application, golden))
         known = application.probing.golden.newest(probe.golden)
         with progress(min(limit or 10**9, len(known.items)) if known else 0, quiet=as_json) as report:
-            ended = run_probe(
+            done, error = run_probe(
                 application,
                 probe,
                 stop=stop,
@@ -82,8 +82,6 @@ def run(
                 candidate=candidate,
                 report=report,
             )
-        assert ended is not None  # noqa: S101  it was wanted
-        done, error = ended
         results = application.probing.runs.results(done.number)
         before = run_before(application.probing.runs, done)
         problems = _problems(done, results, thresholds)
@@ -95,7 +93,8 @@ def run(
             shared = shared_items(application.probing.golden, before, done)
             print_run(done, results, runs=application.probing.runs, before=before, shared=shared)
             for problem in problems:
-                typer.echo(f"failed: {problem}")
+                if problem != done.error:  # which `print_run` has told
+                    typer.echo(f"failed: {problem}")
     if error := error or _out_of_reach(results):
         raise error
     if problems or done.state is not RunState.DONE:
