@@ -98,7 +98,7 @@ class GoldenSets:
 
 
 def _saved(connection: Connection, name: str, items: Sequence[GoldenItem], *, by: str, now: datetime) -> GoldenSet:
-    if not re.match(SET_NAME, name):
+    if not re.fullmatch(SET_NAME, name):
         raise WrongSettings(f"{name!r} cannot be the name of a golden set: at most 100 characters, and no slash")
     kept = tuple(_storable(item) for item in items)
     if not kept:

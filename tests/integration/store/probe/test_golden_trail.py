@@ -89,6 +89,12 @@ def test_a_set_asks_each_question_once(engine):
         sets.save("support", [item(1), item(2), item(2)], by="ada", now=AT)
 
 
+@pytest.mark.parametrize("name", ["", "a/b", "a\n", " a", "x" * 101])
+def test_what_cannot_be_the_name_of_a_set_is_refused(engine, name):
+    with pytest.raises(WrongSettings, match="cannot be the name of a golden set"):
+        GoldenSets(engine).save(name, [item(1)], by="ada", now=AT)
+
+
 def test_the_golden_items_of_any_number_of_interactions_are_counted(engine):
     """PostgreSQL takes 65,535 parameters."""
     sets = GoldenSets(engine)

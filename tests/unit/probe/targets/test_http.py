@@ -21,13 +21,6 @@ BODY = {"question": "{question}", "history": "{history}", "conversation": "{conv
 
 
 @pytest.fixture
-def bot(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with chatbot() as running:
-        yield running
-
-
-@pytest.fixture
 def opened(bot):
     targets = []
 

@@ -9,7 +9,7 @@ import pytest
 from monitor.probe.target import ChatbotFailed
 from monitor.probe.targets.http import HttpTarget, chat_spec
 from monitor.probe.targets.stream import whole_completion
-from tests.servers.chatbot import KEY, Says, chatbot
+from tests.servers.chatbot import KEY, Says
 
 
 def events(*pieces, end="data: [DONE]\n\n", finish=None):
@@ -45,13 +45,6 @@ def test_the_pieces_make_up_the_answer():
 def test_a_stream_without_its_end_is_no_answer(stream):
     with pytest.raises(ValueError, match=r"."):
         whole_completion(stream.encode())
-
-
-@pytest.fixture
-def bot(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with chatbot() as running:
-        yield running
 
 
 @pytest.fixture
