@@ -1,4 +1,4 @@
-"""Draws the mean scores of the runs of a probe over time, as SVG."""
+"""Draws the mean scores of the runs of a probe, one beside the other whenever they ran, as SVG."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _HIGHEST = 5  # score
 
 @dataclass(frozen=True, slots=True)
 class ScorePoint:
-    """The mean of one score in a run, in thousandths, with its interval; `at` is when the run began, in ISO 8601."""
+    """The mean of one score in the run of a number, in thousandths, with its interval."""
 
-    at: str
+    run: int
     score: str  # a key of `_SERIES`
     mean: int
     low: int
@@ -28,13 +28,11 @@ class ScorePoint:
 
 
 @lru_cache(maxsize=_KEPT)
-def scores_chart(
-    points: tuple[ScorePoint, ...], start: str, end: str, description: str, *, days: bool, width: int = WIDTH
-) -> str:
+def scores_chart(points: tuple[ScorePoint, ...], description: str, *, width: int = WIDTH) -> str:
     """Mean scores with their intervals as an SVG element, from 0 to 5; the lines differ in dash and points too."""
     names = [name for name in _SERIES if any(point.score == name for point in points)]
     rows = [
-        {"at": p.at, "score": p.score, "mean": p.mean / 1000, "low": p.low / 1000, "high": p.high / 1000}
+        {"run": p.run, "score": p.score, "mean": p.mean / 1000, "low": p.low / 1000, "high": p.high / 1000}
         for p in points
     ]
     shared: dict[str, Any] = {
@@ -45,13 +43,11 @@ def scores_chart(
     dash = alt.StrokeDash("score:N", scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]][: len(names)]), **shared)
     shape = alt.Shape("score:N", scale=alt.Scale(domain=names, range=["circle", "triangle-up"][: len(names)]), **shared)
     mean = alt.Y("mean:Q", title="mean score", scale=alt.Scale(domain=[0, _HIGHEST], clamp=True)).axis(tickCount=5)
-    time = alt.X("at:T", title="UTC", scale=alt.Scale(type="utc", domain=[start, end], nice=False)).axis(
-        format="%b %-d" if days else "%H:%M", tickCount=7 if width == WIDTH else 4, grid=False, labelOverlap=True
-    )
+    run = alt.X("run:O", title="run").axis(grid=False, labelAngle=0, labelOverlap=True)
     whole = alt.Chart(data(rows))
     bars = whole.mark_rule(strokeWidth=5 if width == WIDTH else 3, opacity=0.22).encode(
-        time, alt.Y("low:Q"), alt.Y2("high:Q"), colour
+        run, alt.Y("low:Q"), alt.Y2("high:Q"), colour
     )
-    lines = whole.mark_line(strokeWidth=2).encode(time, mean, colour, dash)
-    dots = whole.mark_point(filled=True, opacity=1, size=34).encode(time, mean, colour, shape)
+    lines = whole.mark_line(strokeWidth=2).encode(run, mean, colour, dash)
+    dots = whole.mark_point(filled=True, opacity=1, size=34).encode(run, mean, colour, shape)
     return svg(alt.layer(bars, lines, dots), description, width=width, height=HEIGHT)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Final
 
@@ -19,7 +18,6 @@ from monitor.web.base.escape import escape_invisible
 from monitor.web.base.page import own_drawing
 
 SHOWN_RUNS: Final = 30  # of a probe's course
-_HOURS = timedelta(hours=36)  # up to which an axis shows the time of day
 _FEWEST = 2  # runs of a course
 FIGURE_WORDS: Mapping[str, str] = {
     "correctness": "Correctness of the first answers (1 to 5)",
@@ -68,28 +66,18 @@ def named_figures(found: RunFigures, run: ProbeRun) -> list[tuple[str, str, Mean
 
 def _course(runs: Sequence[tuple[ProbeRun, RunFigures]]) -> Markup | None:
     points = tuple(
-        _point(name, run.began_at, value)
+        _point(name, run.number, value)
         for run, its in reversed(runs)
         for name in (("correctness", "wscore") if run.turns > 1 else ("correctness",))
         if (value := its.named(name)).mean is not None
     )
-    start, end = runs[-1][0].began_at, runs[0][0].began_at
-    if len(runs) < _FEWEST or not points or start == end:
+    if len(runs) < _FEWEST or not points:
         return None
     about = "Mean scores of the newest runs"
-    days = end - start > _HOURS
-    return own_drawing(
-        for_every_width(
-            lambda width: scores_chart(points, _time(start), _time(end), about, days=days, width=width), WIDTH
-        )
-    )
+    return own_drawing(for_every_width(lambda width: scores_chart(points, about, width=width), WIDTH))
 
 
-def _point(name: str, at: datetime, value: Mean) -> ScorePoint:
+def _point(name: str, run: int, value: Mean) -> ScorePoint:
     middle = value.mean or 0.0
     low, high = (middle if bound is None else bound for bound in (value.lower, value.upper))
-    return ScorePoint(_time(at), name, *(round(1000 * min(max(x, 0.0), 5.0)) for x in (middle, low, high)))
-
-
-def _time(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S}Z"
+    return ScorePoint(run, name, *(round(1000 * min(max(x, 0.0), 5.0)) for x in (middle, low, high)))

@@ -10,7 +10,7 @@ from tests.factories.probe.runs import AT, item, result, run
 
 
 def a_run(*scores, hours=0, **changes):
-    told = run(began_at=AT + timedelta(hours=hours), **changes)
+    told = run(**{"number": 1 + hours, "began_at": AT + timedelta(hours=hours), **changes})
     return told, figures([result(item(n), score).scored for n, score in enumerate(scores)])
 
 
@@ -26,8 +26,10 @@ def test_apps_and_environments_with_a_probe_of_the_same_name_are_told_apart(othe
     assert [(view.figures.correctness.mean, view.drawing) for view in views] == [(5.0, None), (1.0, None)]
 
 
-def test_a_course_needs_scores_and_two_times():
-    assert probe_views([a_run(2), a_run(3)])[0].drawing is None
+def test_a_course_needs_scores_and_two_runs_however_near():
+    assert probe_views([a_run(2)])[0].drawing is None
+    within_a_second = probe_views([a_run(2, number=7), a_run(3, number=6)])
+    assert all(f">{number}</text>" in str(within_a_second[0].drawing) for number in (6, 7))
     assert probe_views([a_run(0, hours=1), a_run(0)])[0].drawing is None
 
 
