@@ -6,6 +6,7 @@ started in a temporary folder. `MONITOR_REQUIRE_SERVICES=1` turns a missing serv
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -55,6 +56,13 @@ from monitor.store.embedded_postgres import embedded_database
 print(embedded_database(Path(sys.argv[1])), flush=True)
 sys.stdin.read()
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def left_open() -> Iterator[None]:
+    """Has what a file's tests leave open, such as a connection, fail that file, and not whichever runs much later."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture(scope="session", autouse=True)
