@@ -49,6 +49,7 @@ _PROBED: Mapping[str, str] = {
     "correctness": "correctness of answers to golden questions (mean, 1 to 5)",
     "wscore": "how fast conversations about golden questions get to the right answer (mean wscore, 0 to 5)",
     "unsure": "answers to golden questions that say they are not sure",
+    "unjudged": "golden questions without a judged answer",
 }
 _RANKED: Mapping[str, str] = {  # of each, one in ten was as bad before
     "score": "answers that look as made up as the worst tenth used to",
@@ -153,8 +154,8 @@ def limit_of(alert: NotifiedAlert) -> tuple[str, str]:
     """What the value is held against, as name and amount: `fires above`, `30.0 %`."""
     if alert.method == "absence":
         return _LIMITS["absence"], f"about {alert.bound:,.0f} in {format_duration(alert.window)}"
-    if alert.method == "change" and (alert.bound >= 1.0 if alert.unit == "share" else not alert.bound):
-        return "usual level", "not known yet"  # no share rises above 1, and no usual amount is 0
+    if alert.method in {"change", "decline"} and (alert.bound >= 1.0 if alert.unit == "share" else not alert.bound):
+        return "usual level", "not known yet"  # no share rises above 1, no usual amount or line is 0
     name = _LIMITS.get(alert.method, f"fires {'below' if alert.below else 'above'}")
     return name, amount(alert.bound, alert.unit)
 

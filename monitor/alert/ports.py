@@ -63,7 +63,8 @@ class SignalReader(Protocol):
     def probed(self, signal: Signal, *, also: Collection[int], now: datetime) -> list[Probed]:
         """The up to `RUNS` newest runs of each probe that are done, and those of the numbers `also`, the newest first.
 
-        `signal` names the score. A probe whose newest run ended `MAX_AGE` ago, or earlier, is left out.
+        `signal` names the score. A probe whose newest run ended `MAX_AGE` ago, or earlier, is left out. For `unjudged`
+        it is the newest run alone, without values, even if an error ended it.
         """
 
 

@@ -9,21 +9,23 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from monitor.core.text.duration import spelled
+from monitor.core.text.plain import plain
 
 LEAST_JUDGED: Final = 0.5  # share of a run's questions; of a chatbot that hardly answered, nothing else can be said
 MAX_AGE: Final = timedelta(days=14)  # of the newest run; an older one says nothing any more
 LOOKED_BACK: Final = timedelta(days=35)  # to runs that the newest one is compared with: five of a weekly probe
 RUNS: Final = 6  # of each probe that are read
 NOTHING_OF_LATE: Final = f"no run of the last {spelled(MAX_AGE)} is done"
+_LONGEST: Final = 200  # characters of an error
 _OF_RUN = re.compile(r"(?:only \d+ questions of )?run (\d+)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbedRun:
-    """A run that is done: the value of each of its questions that has one, and how many questions it had.
+    """A run that has ended: the value of each of its questions that has one, and how many questions it had.
 
     `judged` counts the questions with a judged answer, `chatbot` is its version ('': unknown), `turns` the most of a
-    conversation.
+    conversation. `error` is what ended the run early.
     """
 
     number: int
@@ -33,10 +35,18 @@ class ProbedRun:
     items: int
     judged: int
     values: Mapping[str, float]
+    error: str | None = None
 
     @property
     def says_enough(self) -> bool:
         return self.judged >= LEAST_JUDGED * self.items
+
+    @property
+    def said(self) -> str:
+        """`run 12 judged 3 of 30 questions`, and what ended it early."""
+        only = "" if self.says_enough else "only "
+        said = f"run {self.number} judged {only}{self.judged} of {self.items} questions"
+        return f"{said}: {plain(self.error[:_LONGEST])}" if self.error else said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,9 @@ RANKED = {
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 SPEND = "spend"
 LABELLED = ("negative", "self_generated", "refusal")
+SCORES = {"correctness": (1.0, 5.0), "wscore": (0.0, 5.0)}  # of probes: the least and the most that each can be
 UNSURE = "unsure"
+UNJUDGED = "unjudged"
 
 
 class SignalKind(StrEnum):
@@ -37,7 +39,7 @@ class SignalKind(StrEnum):
     MEAN = "mean"  # mean of a similarity over the answers that have it
     RANKS = "ranks"  # how bad single answers are among the earlier ones of their source
     TRUE_RATE = "true_rate"  # share of the answers with a given verdict, as people's labels of a period show it
-    PROBE = "probe"  # mean score of the newest run of a probe, or the share of its answers that are not sure
+    PROBE = "probe"  # of the newest run of a probe: a mean score, or the share of questions that came to nothing
     LATENCY = "latency"  # a percentile or the mean of the seconds that answers took
     TOKENS = "tokens"  # mean tokens of an answer
     COST = "cost"  # mean cost of an answer, or the sum of all: both in the currency of the prices
@@ -55,7 +57,7 @@ NAMES: Mapping[SignalKind, tuple[str, ...]] = {
     SignalKind.MEAN: MEANS,
     SignalKind.RANKS: tuple(RANKED),
     SignalKind.TRUE_RATE: LABELLED,
-    SignalKind.PROBE: ("correctness", "wscore", UNSURE),
+    SignalKind.PROBE: (*SCORES, UNSURE, UNJUDGED),
     SignalKind.LATENCY: ("mean", *PERCENTILES),
     SignalKind.TOKENS: ("input", "output", "total"),
     SignalKind.COST: ("answer", SPEND),
@@ -84,8 +86,8 @@ class Signal:
     @property
     def is_share(self) -> bool:
         """Whether it is a rate between 0 and 1."""
-        unsure = self.is_of_probe and self.name == UNSURE
-        return self.kind in COUNTED_SHARES or self.kind is SignalKind.TRUE_RATE or unsure
+        of_questions = self.is_of_probe and self.name in {UNSURE, UNJUDGED}
+        return self.kind in COUNTED_SHARES or self.kind is SignalKind.TRUE_RATE or of_questions
 
     @property
     def is_of_probe(self) -> bool:

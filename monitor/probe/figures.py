@@ -10,14 +10,14 @@ from statistics import fmean, stdev
 from typing import Final
 
 from monitor.alert.methods.proportion_change import student_tail
+from monitor.alert.signal import SCORES as PROBED_SCORES
 from monitor.core.figures.proportions import CONFIDENCE, wilson
 from monitor.core.model import Json
 from monitor.probe.result import ItemState, Scored
 
 # The scores with the least and the most that each can be.
 SCORES: Final[Mapping[str, tuple[float, float]]] = {
-    "correctness": (1.0, 5.0),
-    "wscore": (0.0, 5.0),
+    **PROBED_SCORES,
     "lscore": (1.0, inf),
     "mscore": (0.0, 5.0),
 }

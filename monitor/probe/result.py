@@ -24,7 +24,8 @@ class ItemState(StrEnum):
 class RunState(StrEnum):
     RUNNING = "running"
     DONE = "done"
-    STOPPED = "stopped"  # by a signal, a crash, a spent budget or an error: some items were not asked
+    STOPPED = "stopped"  # by a signal or a crash: some items were not asked
+    FAILED = "failed"  # an error ended it, such as a refused key or a spent budget: some items were not asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

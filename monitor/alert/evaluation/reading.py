@@ -7,11 +7,13 @@ from datetime import datetime
 
 from monitor.alert.answers import by_source
 from monitor.alert.evaluation.memory import RuleMemory
-from monitor.alert.methods.decline import pinned_runs
+from monitor.alert.methods.decline import Decline, pinned_runs
+from monitor.alert.methods.threshold import Threshold
 from monitor.alert.ports import SignalReader
 from monitor.alert.rule import Rule
-from monitor.alert.signal import SignalKind
+from monitor.alert.signal import UNJUDGED, SignalKind
 from monitor.alert.window import Count, Counts
+from monitor.core.text.plain import plain
 
 MOST_ANSWERS = 5_000  # that a rule reads in one round; after a backlog the rest follows in the next rounds
 MOST_SOURCES = 200  # of a rule that has a history for each; further ones count as `other`
@@ -65,11 +67,29 @@ def probed(rule: Rule, signals: SignalReader, memory: RuleMemory, now: datetime)
     for found in signals.probed(rule.signal, also=also, now=now):
         if any(values and found.labels[label] not in values for label, values in rule.selector.items()):
             continue
-        values = found.runs[0].values.values()
-        count = Count(total=len(values), sum=sum(values), squares=sum(value * value for value in values))
+        newest = found.runs[0]
+        if rule.signal.name == UNJUDGED:
+            unjudged = newest.items - newest.judged
+            count = Count(total=newest.items, sum=unjudged, squares=unjudged)
+        else:
+            values = newest.values.values()
+            count = Count(total=len(values), sum=sum(values), squares=sum(value * value for value in values))
         labels: dict[str, str] = {label: found.labels[label] for label in rule.by}
         selected.append(Counts(labels=labels, counts=(count,), probed=found))
     return selected
+
+
+def too_small(rule: Rule, signals: SignalReader, now: datetime) -> list[str]:
+    """Sentences on the probes that the rule cannot judge, since their newest run has too few answers for it."""
+    if not isinstance(rule.method, Threshold | Decline) or not rule.signal.is_of_probe:
+        return []
+    least = rule.method.min_samples
+    return [
+        f"{rule.name}: not judged: run {counts.probed.runs[0].number} of {plain(counts.probed.probe)} has "
+        f"{counts.counts[0].total} graded answers, and min_samples is {least}"
+        for counts in probed(rule, signals, RuleMemory(), now)
+        if counts.probed is not None and counts.probed.runs[0].says_enough and counts.counts[0].total < least
+    ]
 
 
 def _worst(counts: Iterable[Counts], rule: Rule) -> list[Counts]:

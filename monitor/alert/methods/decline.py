@@ -14,9 +14,10 @@ from typing_extensions import override
 from monitor.alert.methods.method import Memory, Method, WrongParameter, require_chance, require_least
 from monitor.alert.methods.proportion_change import student_tail
 from monitor.alert.probed import NOTHING_OF_LATE, RUNS, ProbedRun
-from monitor.alert.signal import UNSURE, Signal, SignalKind
+from monitor.alert.signal import UNJUDGED, UNSURE, Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Counts, Observation, Outcome
+from monitor.core.model import Json
 from monitor.core.text.plain import plain
 
 _NAMED = 3  # questions that fell most
@@ -31,6 +32,15 @@ class _Fall(NamedTuple):
     item: str
     before: float
     now: float
+
+
+class _Judged(NamedTuple):
+    """What comes of a run: `bound` is the line, 0 or the whole share as long as no usual value is known."""
+
+    outcome: Outcome
+    detail: str
+    bound: float
+    memory: Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +96,8 @@ class Decline(Method):
 
     @override
     def check(self, signal: Signal) -> None:
+        if signal.name == UNJUDGED:
+            raise WrongParameter("signal", "is the same for every question: use method: threshold, with above")
         if signal.is_share and self.at_least >= 1:
             raise WrongParameter("at_least", "must be below 1: 0.05 is 5 percentage points")
 
@@ -95,14 +107,33 @@ class Decline(Method):
     ) -> tuple[Observation, Memory | None]:
         """`value` and its bounds are of the newest run; `bound` is the usual value, less or plus the smallest decline.
 
-        The memory names the runs that are the measure, with the newest one unless a decline lasts, and whether one
-        does; a run that cannot be compared leaves it as it is. A golden set that shares too few questions with the
-        measure begins with its own runs.
+        The memory names the newest run, the runs that are the measure, with the newest one unless a decline lasts, and
+        whether one does; a run that cannot be compared leaves the measure as it is. A golden set that shares too few
+        questions with the measure begins with its own runs.
         """
         (count,) = counts.counts
         if counts.probed is None:
             return _nothing(counts, bound), memory
         newest, *earlier = counts.probed.runs
+        # runs that ended since the last look are judged one by one, or those of a decline would become the usual
+        for place in reversed([place for place, run in enumerate(earlier) if run.number > _newest(memory, newest)]):
+            memory = self._judged(signal, earlier[place], earlier[place + 1 :], bound, memory).memory
+        judged = self._judged(signal, newest, earlier, bound, memory)
+        observation = Observation(
+            labels=counts.labels,
+            outcome=judged.outcome,
+            value=count.mean,
+            samples=count.total,
+            lower=0.0 if count.mean is None else count.mean,
+            upper=0.0 if count.mean is None else count.mean,
+            bound=judged.bound,
+            detail=judged.detail,
+        )
+        return observation, judged.memory
+
+    def _judged(
+        self, signal: Signal, newest: ProbedRun, earlier: Sequence[ProbedRun], at_least: float, memory: Memory | None
+    ) -> _Judged:
         known = [run for run in earlier if run.says_enough and (signal.name != "wscore" or run.turns == newest.turns)]
         worse = -1 if self.fires_below(signal) else 1
         pinned = pinned_runs(memory)
@@ -111,33 +142,24 @@ class Decline(Method):
         if len(falls) < self.min_samples:
             measure = known[: self.runs]
             falls = _falls(newest, measure, worse)
-        outcome, detail = self._outcome(newest, measure, falls, bound)
-        usual = fmean(fall.before for fall in falls) if falls else None
-        observation = Observation(
-            labels=counts.labels,
-            outcome=outcome,
-            value=count.mean,
-            samples=count.total,
-            lower=0.0 if count.mean is None else count.mean,
-            upper=0.0 if count.mean is None else count.mean,
-            bound=bound if usual is None else usual + worse * bound,
-            detail=detail,
-        )
+        outcome, detail = self._outcome(newest, measure, falls, at_least)
+        usual = [fall.before for fall in falls] or [value for run in measure for value in run.values.values()]
+        bound = fmean(usual) + worse * at_least if usual else float(signal.is_share)
         if not newest.says_enough or len(falls) < self.min_samples:
-            return observation, memory
+            return _Judged(outcome, detail, bound, {**(memory or {}), "newest": newest.number})
         declined = outcome is Outcome.BREACHING or (
             outcome is Outcome.UNSURE and memory is not None and memory.get("declined") is True
         )
         # if only runs that are hardly worse became part of it, a lucky measure would stay, and fire again and again
         kept = measure if declined else [newest, *measure]
-        return observation, {"measure": [run.number for run in kept], "declined": declined}
+        numbers: list[Json] = [run.number for run in kept]
+        return _Judged(outcome, detail, bound, {"newest": newest.number, "measure": numbers, "declined": declined})
 
     def _outcome(
         self, newest: ProbedRun, measure: Sequence[ProbedRun], falls: Sequence[_Fall], at_least: float
     ) -> tuple[Outcome, str]:
         if not newest.says_enough:
-            said = f"run {newest.number} judged only {newest.judged} of {newest.items} questions"
-            return Outcome.UNSURE, f"{said}: the chatbot, or the judge, did not answer"
+            return Outcome.UNSURE, f"{newest.said}: the chatbot, or the judge, did not answer"
         if not measure:
             return Outcome.UNSURE, f"run {newest.number} is the first one: there is none to compare it with"
         if len(falls) < self.min_samples:
@@ -155,6 +177,11 @@ class Decline(Method):
 def pinned_runs(memory: Memory | None) -> frozenset[int]:
     """The numbers of the runs that a memory of this method needs, however old they are."""
     return frozenset(cast("list[int]", memory["measure"])) if memory and "measure" in memory else frozenset()
+
+
+def _newest(memory: Memory | None, newest: ProbedRun) -> int:
+    """The number of the newest run that was judged before; the release before did not keep it."""
+    return cast("int", memory["newest"]) if memory and "newest" in memory else newest.number
 
 
 def _nothing(counts: Counts, bound: float) -> Observation:
@@ -192,8 +219,13 @@ def _detail(newest: ProbedRun, measure: Sequence[ProbedRun], falls: Sequence[_Fa
     fell = [f"{_short(fall.item)} {fall.before:.3g} -> {fall.now:.3g}" for fall in falls[:_NAMED] if fall.by > 0]
     most = f"; fell most: {', '.join(fell)}" if fell else ""
     command = f"monitor probe compare {first.number} {newest.number}"
-    runs = "run" if len(measure) == 1 else f"{len(measure)} runs"
-    return f"{said} than in the {runs} before it{version}; {command}{most}"
+    return f"{said} than in {_numbers(measure)}{version}; {command}{most}"
+
+
+def _numbers(runs: Sequence[ProbedRun]) -> str:
+    """`run 7`, or `runs 3, 4 and 7`."""
+    *most, last = (str(run.number) for run in reversed(runs))
+    return f"runs {', '.join(most)} and {last}" if most else f"run {last}"
 
 
 def _short(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from monitor.alert.methods.method import Memory, Method, WrongParameter, require_least, require_share, require_window
 from monitor.alert.probed import NOTHING_OF_LATE
-from monitor.alert.signal import Signal, SignalKind
+from monitor.alert.signal import SCORES, UNJUDGED, Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Counts, Observation, Outcome, Span, bounds, measured, window_at
 
@@ -61,8 +61,10 @@ class Threshold(Method):
     @override
     def check(self, signal: Signal) -> None:
         """A share needs a share as its line; only a mean or an amount can be too low; only a share has a baseline."""
-        if self.above is None:
-            if not (signal.kind is SignalKind.MEAN or signal.is_amount or (signal.is_of_probe and not signal.is_share)):
+        if signal.is_of_probe and not signal.is_share:
+            self._check_score(signal)
+        elif self.above is None:
+            if not (signal.kind is SignalKind.MEAN or signal.is_amount):
                 raise WrongParameter("below", f"only a mean can be too low, not {_named(signal)}")
         elif signal.is_share:
             require_share("above", self.above)
@@ -72,6 +74,14 @@ class Threshold(Method):
             raise WrongParameter("confident", f"{_named(signal)} is a momentary state, which has no interval")
         if signal.is_sum and self.confident:
             raise WrongParameter("confident", f"{_named(signal)} is a sum, which has no interval")
+
+    def _check_score(self, signal: Signal) -> None:
+        """A score is bad when it is low, and its line is one that it can be below."""
+        if self.below is None:
+            raise WrongParameter("above", f"{_named(signal)} is bad when it is low: set below, such as below: 4.0")
+        least, most = SCORES[signal.name]
+        if not least < self.below <= most:
+            raise WrongParameter("below", f"must be above {least:g} and at most {most:g}, as {_named(signal)} is")
 
     @override
     def spans(self, now: datetime, *, lateness: timedelta, until: datetime | None) -> tuple[Span, ...]:
@@ -89,23 +99,18 @@ class Threshold(Method):
             lower, upper = value, value
         else:
             lower, upper = bounds(signal, count)
+        newest = counts.probed.runs[0] if counts.probed else None
+        says_enough = newest is None or newest.says_enough or signal.name == UNJUDGED
         observation = Observation(
             labels=counts.labels,
-            outcome=self._outcome(count, signal, bound, lower, upper),
+            outcome=self._outcome(count, signal, bound, lower, upper) if says_enough else Outcome.UNSURE,
             value=value,
             samples=count.total,
             lower=lower,
             upper=upper,
             bound=bound,
-            detail=NOTHING_OF_LATE if signal.is_of_probe and counts.probed is None else None,
+            detail=newest.said if newest else NOTHING_OF_LATE if signal.is_of_probe else None,
         )
-        newest = counts.probed.runs[0] if counts.probed else None
-        if newest is not None and not newest.says_enough:
-            detail = f"run {newest.number} judged only {newest.judged} of {newest.items} questions"
-            return replace(observation, outcome=Outcome.UNSURE, detail=detail), memory
-        if newest is not None:
-            detail = f"run {newest.number} judged {newest.judged} of {newest.items} questions"
-            return replace(observation, detail=detail), memory
         return observation, memory
 
     def _outcome(self, count: Count, signal: Signal, bound: float, lower: float, upper: float) -> Outcome:

@@ -16,7 +16,7 @@ from monitor.alert.notification import Severity
 from monitor.alert.rule import LATENESS, Grouping, Rule, Step, WhenError, WhenNoData
 from monitor.alert.rules import times
 from monitor.alert.rules.parameters import duration
-from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, NAMES, PROBE_LABELS, Label, Signal, SignalKind
+from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, NAMES, PROBE_LABELS, UNJUDGED, Label, Signal, SignalKind
 from monitor.alert.silence import Inhibition, Matcher, parse_matcher
 from monitor.alert.wording import http_url
 
@@ -221,7 +221,9 @@ class RuleForm(_Form):
     @property
     def chosen_method(self) -> str:
         """The named method, or the default for the signal."""
-        return self.method or _METHOD_OF.get(self.signal.kind, "threshold")
+        if self.method is not None:
+            return self.method
+        return "threshold" if self.signal.name == UNJUDGED else _METHOD_OF.get(self.signal.kind, "threshold")
 
     @property
     def parameters(self) -> dict[str, Any]:

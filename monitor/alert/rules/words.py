@@ -10,6 +10,7 @@ from monitor.alert.methods.decline import Decline
 from monitor.alert.methods.rate import Rate
 from monitor.alert.methods.sequential import Sequential
 from monitor.alert.methods.shift import Shift
+from monitor.alert.methods.threshold import Threshold
 from monitor.alert.notification import Unit
 from monitor.alert.rule import Rule
 from monitor.alert.target import LOWEST, Target
@@ -57,8 +58,10 @@ def _condition(rule: Rule) -> str:
         case Decline():
             least = f"{method.at_least * 100:g} points" if rule.signal.is_share else f"{method.at_least:g}"
             held_against = f"{least} or more worse than the same questions in the runs before"
-        case _ if rule.signal.is_of_probe:
-            held_against = f"{'below' if method.fires_below(rule.signal) else 'above'} {line} in the newest run"
+        case Threshold() if rule.signal.is_of_probe:
+            side = "below" if method.fires_below(rule.signal) else "above"
+            least = f", of {method.min_samples} answers or more" if method.min_samples > 1 else ""
+            held_against = f"{side} {line} in the newest run{least}"
         case _ if rule.signal.is_momentary:
             held_against = f"more than {line}"
         case _:

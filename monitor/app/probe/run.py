@@ -41,9 +41,9 @@ def run_probe(
 
     `turns` and `version` (of the chatbot) come before those of the probe. `candidate` says that this version is not
     deployed; a run of less than the whole golden set counts as one. `report` gets each result once it is stored.
-    Once `stop` is set, the run ends as stopped. An error of the chatbot, the judge or the budget that ends it is
-    returned, not raised. `check` is called once no other process can run the probe; what it raises is raised before
-    anything is asked.
+    Once `stop` is set, the run ends as stopped. An error of the chatbot, the judge or the budget ends it as
+    failed, and is returned, not raised. `check` is called once no other process can run the probe; what it raises is
+    raised before anything is asked.
 
     Raises:
         WrongSettings: there is no such golden set, the probe is running already, or a setting is missing.
@@ -129,9 +129,10 @@ def _run(
         finally:
             error = defect or ran.error
             whole = error is None and ran.asked == len(items)
+            early = RunState.STOPPED if error is None else RunState.FAILED
             runs.end(
                 run.number,
-                RunState.DONE if whole else RunState.STOPPED,
+                RunState.DONE if whole else early,
                 now=application.now(),
                 error=None if whole else _why(error, ran.asked, len(items)),
                 chatbot=None if version or not told else told.most_common(1)[0][0],

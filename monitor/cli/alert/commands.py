@@ -46,15 +46,25 @@ def alerts_list(
         now, history = application.now(), application.alerting.history
         rows, rules, unsent = history.alerts(now), history.rules(), history.unsent()
         silences, (mutings, problem) = history.silences(now), _mutes(application, now)
+        small = [] if problem else _too_small(application, now)
         rows = [_with_mute(row, mutings) for row in rows]
     if active:
         rows = [row for row in rows if row["state"] not in ("inactive", "resolved")]
     if as_json:
-        print_json({"alerts": rows, "rules": rules, "unsent": unsent, "silences": silences, "rules_problem": problem})
+        print_json(
+            {
+                "alerts": rows,
+                "rules": rules,
+                "unsent": unsent,
+                "silences": silences,
+                "rules_problem": problem,
+                "too_small": small,
+            }
+        )
         return
     console = Console(highlight=False, emoji=False)
     console.print(alerts_table(rows) if rows else "no alert is active" if active else "no alert was ever pending")
-    for line in troubles(rules, unsent, silences, now=now, problem=problem):
+    for line in (*troubles(rules, unsent, silences, now=now, problem=problem), *small):
         console.print(literal(line), style="yellow")
 
 
@@ -234,6 +244,14 @@ def _mutes(application: Application, now: datetime) -> tuple[dict[str, Muting], 
         return application.alerting.rules.mutings(now), None
     except WrongSettings as error:
         return {}, f"the rules file is wrong, so the earlier rules stay in force: {str(error).splitlines()[0]}"
+
+
+def _too_small(application: Application, now: datetime) -> list[str]:
+    """What rules cannot judge, since the newest run of a probe has too few answers."""
+    from monitor.alert.evaluation.reading import too_small
+
+    alerting = application.alerting
+    return [line for rule in alerting.rules.rules for line in too_small(rule, alerting.store, now)]
 
 
 def _with_mute(row: Mapping[str, Any], mutings: Mapping[str, Muting]) -> dict[str, Any]:

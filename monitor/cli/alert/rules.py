@@ -15,6 +15,7 @@ from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, duration, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
+from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
     from monitor.alert.rule import Rule, RuleSet
@@ -59,6 +60,8 @@ def rules_check(
                     "where that is so",
                     err=True,
                 )
+            for line in _unknown_probes(rules):
+                typer.echo(line, err=True)
         return
     span, rehearsed = _against(rules, against)
     if as_json:
@@ -169,6 +172,20 @@ def _not_configured(rules: RuleSet) -> list[str]:
     named = {name for rule in rules.rules for name in rule.receivers or ()}
     named |= {name for rule in rules.rules for step in rule.escalation for name in step.receivers}
     return sorted(named - set(configured(load_settings(), course_chart)))
+
+
+def _unknown_probes(rules: RuleSet) -> list[str]:
+    """What selects a probe that the configured file of probes does not have, so that the rule never fires."""
+    from monitor.probe.file import load_probes
+
+    path = load_settings().probes
+    known = load_probes(path) if path is not None else None
+    return [
+        f"{rule.name}: {path} has no probe {readable(name)!r}; it has: {', '.join(map(readable, known))}"
+        for rule in rules.rules
+        for name in rule.selector.get("probe", ())
+        if known is not None and name not in known
+    ]
 
 
 def _against(rules: RuleSet, length: str) -> tuple[Span, list[Rehearsed]]:

@@ -32,18 +32,17 @@ _MAX_WHOLE = 30  # characters of a name; a longer name wraps if the terminal is 
 
 
 def alerts_table(rows: Sequence[Row]) -> Table:
-    table = Table("alert", "rule and labels", "state", "started (UTC)", "figure then", "acknowledged", box=None)
+    table = Table("alert", "rule and labels", "state", "started (UTC)", "figure then", box=None)
     for row in rows:
         counted = f"of {row['samples']:,}"
         if row["quiet_since"]:
             counted = f"nothing since {row['quiet_since'].astimezone(UTC):%H:%M}"
         table.add_row(
             row["fingerprint"][:12],
-            literal(f"{row['rule']}\n{_listed(row['labels'])}"),
-            "\n".join(filter(None, (row["state"], _quiet(row)))),
+            literal("\n".join((row["rule"], *(f"{name}={value}" for name, value in row["labels"].items() if value)))),
+            literal("\n".join(filter(None, (row["state"], _quiet(row), _acknowledged(row))))),
             _day_and_time(row["active_since"]),
             f"{'–' if row['value'] is None else amount(row['value'], row['unit'])}\n{counted}",
-            literal(row["acknowledged_by"] or ""),
         )
     return _foldable(table, whole=12)
 
@@ -191,6 +190,10 @@ def _quiet(row: Row) -> str:
         return f"silenced until {row['silenced_until']:%H:%M}"
     until = row.get("muted_until")
     return "" if row.get("muted_by") is None else f"muted until {until:%H:%M}" if until else "muted"
+
+
+def _acknowledged(row: Row) -> str:
+    return f"acknowledged by {row['acknowledged_by']}" if row["acknowledged_by"] else ""
 
 
 def _history(rehearsal: Rehearsed, span: Span) -> str:

@@ -81,7 +81,7 @@ def agreement(
         collection = Collection(
             _documents(application, app_name, answers, ours=labels is None), application.assessing.embedder
         )
-        ways = _ways(contexts, collection)
+        ways = _ways(contexts, collection, app_name)
         with _telling(grader, save):
             found = judge_all(answers, ways, grader, concurrency=application.settings.probe.concurrency)
     about = About(
@@ -93,7 +93,7 @@ def agreement(
         print_agreement(found, about)
 
 
-def _ways(asked: Sequence[Way] | None, collection: Collection) -> dict[str, Contexts]:
+def _ways(asked: Sequence[Way] | None, collection: Collection, app_name: str | None) -> dict[str, Contexts]:
     from monitor.probe.contexts import ByQuestion, ByQuestionAndReference, NoContexts
 
     every: dict[Way, Contexts] = {
@@ -103,9 +103,12 @@ def _ways(asked: Sequence[Way] | None, collection: Collection) -> dict[str, Cont
     }
     wanted = asked or [*Way]
     if not len(collection) and wanted != [Way.NONE]:
+        lacking, instead = "no documents are known", "name an app with --app"
+        if app_name is not None:
+            lacking, instead = f"no answer of the app {readable(app_name)!r} had documents", "name no app with --app"
         if Way.NONE not in wanted:
-            raise WrongSettings("no documents are known: add `documents` to the labels, or name an app with --app")
-        sys.stderr.write("monitor: no documents are known, so answers are judged without contexts only\n")
+            raise WrongSettings(f"{lacking}: add `documents` to the labels and {instead}")
+        sys.stderr.write(f"monitor: {lacking}, so answers are judged without contexts only\n")
         wanted = [Way.NONE]
     return {NAMES[way]: source for way, source in every.items() if way in wanted}
 

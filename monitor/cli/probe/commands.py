@@ -11,6 +11,7 @@ import typer
 
 from monitor.cli.opening import opened
 from monitor.cli.probe.agreement import agreement
+from monitor.cli.probe.named_runs import compared_runs, none_stored
 from monitor.cli.terminal import AsJson, actor, print_json, stopping
 from monitor.core.errors import OutOfReach, WrongSettings
 from monitor.core.text.plain import readable
@@ -25,7 +26,6 @@ probe_app = typer.Typer(
     no_args_is_help=True,
     help="Ask a chatbot golden questions, and see whether its answers are right.",
 )
-_LOOKED_AT = 200  # newest runs of a version
 _Run = Annotated[str, typer.Argument(metavar="RUN", help="The number of a run, or a version of the chatbot.")]
 
 
@@ -116,10 +116,13 @@ def list_(
     with opened() as application:
         runs = application.probing.runs.runs(probe=probe, app=app_name, most=limit)
         scored = application.probing.runs.scored([one.number for one in runs])
+        why = "" if scored else none_stored(application.probing.runs, probe=probe, app=app_name)
     if as_json:
         print_json([{**asdict(one.run), "figures": figures(one.scores).to_json()} for one in scored])
-    else:
+    elif scored:
         print_runs(scored)
+    else:
+        typer.echo(why)
 
 
 @probe_app.command("show")
@@ -160,7 +163,7 @@ def compare(
     from monitor.probe.compare import compare as compared
 
     with opened() as application:
-        first, second = _compared(application, before, after, probe)
+        first, second = compared_runs(application.probing.runs, before, after, probe=probe)
         same = shared_items(application.probing.golden, first, second)
         scored = {one.run.number: one.scores for one in application.probing.runs.scored([first.number, second.number])}
     found = compared(scored[first.number], scored[second.number], same=same, same_turns=first.turns == second.turns)
@@ -251,32 +254,6 @@ def _imported(application: Application, path: Path) -> str:
         )
     items = read_golden(path)
     return application.probing.golden.save(path.stem, items, by=actor(None), now=application.now()).name
-
-
-def _compared(application: Application, before: str, after: str, probe: str | None) -> tuple[ProbeRun, ProbeRun]:
-    """The runs of these numbers, or the newest ones of these versions that are of the same probe."""
-    first, second = (_named(application, name, probe) for name in (before, after))
-    for later in second:
-        for earlier in first:
-            same = all(getattr(earlier, name) == getattr(later, name) for name in ("probe", "app", "environment"))
-            if same or len(first) == len(second) == 1:
-                return earlier, later
-    raise WrongSettings(
-        f"{readable(before)} and {readable(after)} have no runs of the same probe: name two runs of monitor probe list"
-    )
-
-
-def _named(application: Application, name: str, probe: str | None) -> list[ProbeRun]:
-    """The run of this number, or the newest ones of this version of the chatbot, those that are done first."""
-    from monitor.probe.result import RunState
-
-    runs = application.probing.runs
-    if name.isascii() and name.isdigit() and len(name) < len(str(2**63)) and (found := runs.run(int(name))):
-        return [found]
-    newest = runs.runs(chatbot=name, probe=probe, most=_LOOKED_AT)
-    if not newest:
-        raise WrongSettings(f"there is no run or version {readable(name)}: monitor probe list")
-    return sorted(newest, key=lambda one: one.state is not RunState.DONE)
 
 
 probe_app.command("agreement")(agreement)

@@ -79,7 +79,7 @@ def print_run(
             who = "the chatbot did not answer" if state is ItemState.FAILED else "the judge did not grade"
             typer.echo(f"{who} {plural(number, 'question')}")
     if run.error:
-        typer.echo(f"stopped: {readable(run.error)}")
+        typer.echo(f"{run.state}: {readable(run.error)}")
     if before is not None:
         earlier = next(iter(runs.scored([before.number])), None)
         if earlier is not None:
@@ -112,9 +112,7 @@ def print_items(results: Sequence[ItemResult]) -> None:
 
 
 def print_runs(scored: Sequence[ScoredRun]) -> None:
-    if not scored:
-        typer.echo("no probe has run yet: monitor probe run NAME")
-        return
+    """A line for each run; the number of questions gives way to wscore where a run has further turns."""
     with_turns = any(one.run.turns > 1 for one in scored)
     table = Table(box=None, pad_edge=False)
     names = ["run", "probe", "chatbot", "began (UTC)", "state", "correctness", "not sure", "asked"]

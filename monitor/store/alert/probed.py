@@ -11,9 +11,10 @@ from typing import TypeAlias
 from sqlalchemy import Connection, Engine, text
 
 from monitor.alert.probed import LOOKED_BACK, MAX_AGE, RUNS, Probed, ProbedRun
+from monitor.alert.signal import UNJUDGED
 from monitor.probe.result import ProbeRun
 from monitor.store.database import bounded
-from monitor.store.probe.newest import newest_runs
+from monitor.store.probe.newest import newest_runs, run_figures
 
 _SCORES = text("""
     SELECT run, item, state, correctness, wscore FROM probe_result
@@ -28,13 +29,15 @@ _TEXTS = text("""
 
 
 def probed_runs(engine: Engine, name: str, *, also: Collection[int], now: datetime) -> list[Probed]:
-    """The probes whose newest run ended in the last `MAX_AGE`; `name` is `correctness`, `wscore` or `unsure`.
+    """The probes whose newest run ended in the last `MAX_AGE`; `name` is that of a signal of kind `probe`.
 
     Earlier runs have only the values of questions that the newest one asks alike, with the same reference.
 
     Raises:
         Retriable: the database is out of reach.
     """
+    if name == UNJUDGED:
+        return _ended_runs(engine, now=now)
     values: dict[int, dict[str, float]] = {}
     judged: dict[int, int] = {}
     with bounded(engine) as connection:
@@ -51,22 +54,38 @@ def probed_runs(engine: Engine, name: str, *, also: Collection[int], now: dateti
         texts = _texts(connection, probes)
     found = []
     for group in probes:
-        own = tuple(
-            ProbedRun(
-                number=run.number,
-                ended_at=run.ended_at or run.began_at,
-                chatbot=run.chatbot,
-                turns=run.turns,
-                items=run.items,
-                judged=judged.get(run.number, 0),
-                values=_alike(values.get(run.number, {}), run, group[0], texts),
-            )
+        own = (
+            _probed(run, judged.get(run.number, 0), _alike(values.get(run.number, {}), run, group[0], texts))
             for run in group
         )
-        if now - own[0].ended_at < MAX_AGE:
-            newest = group[0]
-            found.append(Probed(probe=newest.probe, app=newest.app, environment=newest.environment, runs=own))
-    return found
+        found.append(_of_probe(group[0], tuple(own)))
+    return [probe for probe in found if now - probe.runs[0].ended_at < MAX_AGE]
+
+
+def _ended_runs(engine: Engine, *, now: datetime) -> list[Probed]:
+    """The newest run of each probe, with the number of its judged questions: also one that an error ended."""
+    with bounded(engine) as connection:
+        runs = newest_runs(connection, most=1, since=now - LOOKED_BACK, failed=True)
+        figures = run_figures(connection, [run.number for run in runs])
+    found = (_of_probe(run, (_probed(run, figures[run.number].unsure.count, {}),)) for run in runs)
+    return [probe for probe in found if now - probe.runs[0].ended_at < MAX_AGE]
+
+
+def _of_probe(newest: ProbeRun, runs: tuple[ProbedRun, ...]) -> Probed:
+    return Probed(probe=newest.probe, app=newest.app, environment=newest.environment, runs=runs)
+
+
+def _probed(run: ProbeRun, judged: int, values: Mapping[str, float]) -> ProbedRun:
+    return ProbedRun(
+        number=run.number,
+        ended_at=run.ended_at or run.began_at,
+        chatbot=run.chatbot,
+        turns=run.turns,
+        items=run.items,
+        judged=judged,
+        values=values,
+        error=run.error,
+    )
 
 
 _Texts: TypeAlias = Mapping[tuple[str, int], Mapping[str, bytes]]  # of the items of each version of a golden set, by id

@@ -16,7 +16,7 @@ from monitor.store.probe.rows import RUN_NAMES, probe_run_of
 LOOKED_AT = 200  # newest runs of the same name that are done, of whatever app and environment
 # `also` are runs that an alert rule still measures with. The order by probe makes the planner take the index on probe
 # and number, and the LIMIT of 1 that of the number, where it would otherwise read all runs.
-NEWEST = text(f"""
+_NEWEST = """
     WITH RECURSIVE named AS (
         (SELECT probe FROM probe_run ORDER BY probe LIMIT 1)
         UNION ALL
@@ -27,7 +27,7 @@ NEWEST = text(f"""
             (PARTITION BY named.probe, run.app, run.environment ORDER BY run.number DESC) AS place
         FROM named CROSS JOIN LATERAL (
             SELECT r.number, r.app, r.environment, r.began_at FROM probe_run r
-            WHERE r.probe = named.probe AND r.state = 'done' AND NOT r.candidate
+            WHERE r.probe = named.probe AND r.state IN ({states}) AND NOT r.candidate
                 AND r.began_at < coalesce(:until, 'infinity'::timestamptz)
             ORDER BY r.probe DESC, r.number DESC LIMIT :looked_at
         ) run
@@ -35,11 +35,14 @@ NEWEST = text(f"""
     ), wanted AS (
         SELECT number FROM newest WHERE place <= :most UNION SELECT unnest(CAST(:also AS bigint[]))
     )
-    SELECT {", ".join(f"r.{name}" for name in RUN_NAMES)}
+    SELECT {columns}
     FROM wanted CROSS JOIN LATERAL (SELECT * FROM probe_run WHERE number = wanted.number LIMIT 1) r
-    WHERE r.state = 'done'
+    WHERE r.state IN ({states})
     ORDER BY r.probe, r.app, r.environment, r.number DESC
-""")  # noqa: S608  the names of columns are ours
+"""
+_COLUMNS = ", ".join(f"r.{name}" for name in RUN_NAMES)
+NEWEST = text(_NEWEST.format(columns=_COLUMNS, states="'done'"))
+NEWEST_ENDED = text(_NEWEST.format(columns=_COLUMNS, states="'done', 'failed'"))
 _BY_STATE = text(f"""
     SELECT run, state, count(*) AS items, {
     ", ".join(
@@ -58,14 +61,17 @@ def newest_runs(
     until: datetime | None = None,
     app: str | None = None,
     also: Collection[int] = (),
+    failed: bool = False,
 ) -> list[ProbeRun]:
     """The newest runs that are done of each probe, app and environment, in this order, up to `most` of each.
 
     They began at or after `since` and before `until`; runs of candidates are not among them. Of each name, `LOOKED_AT`
-    runs are looked at. `also` are numbers of runs that are returned as well, if they are done.
+    runs are looked at. `also` are numbers of runs that are returned as well, if they are done. With `failed`, runs that
+    an error ended are among them.
     """
     asked = {"most": most, "since": since, "until": until, "app": app, "also": [*also], "looked_at": LOOKED_AT}
-    return [probe_run_of(row) for row in connection.execute(NEWEST, asked).mappings()]
+    query = NEWEST_ENDED if failed else NEWEST
+    return [probe_run_of(row) for row in connection.execute(query, asked).mappings()]
 
 
 def run_figures(connection: Connection, numbers: Collection[int]) -> dict[int, RunFigures]:

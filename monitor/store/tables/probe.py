@@ -21,6 +21,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from monitor.store.tables.interactions import metadata
 
 _time = DateTime(timezone=True)
+_DEPLOYED = text("state IN ('done', 'failed') AND NOT candidate")
 
 golden_set = Table(
     "golden_set",
@@ -75,7 +76,7 @@ probe_run = Table(
     Column("error", Text),
     Column("candidate", Boolean, nullable=False, server_default=text("false")),
     Index("probe_run_by_probe", "probe", "number"),
-    Index("probe_run_deployed", "probe", "number", postgresql_where=text("state = 'done' AND NOT candidate")),
+    Index("probe_run_deployed", "probe", "number", postgresql_where=_DEPLOYED),
     Index("probe_run_by_app", "app", "began_at"),
 )
 

@@ -112,6 +112,7 @@ def run(
         RunState=RunState,
         figures=named_figures(counted, found),
         counts=counted.states,
+        judged=counted.unsure.count,
         states=STATE_WORDS,
         score_words=SCORE_WORDS,
         tags=tags,

@@ -75,7 +75,7 @@ def test_an_interaction_is_explained_with_its_verdict_and_its_support(monitor, e
 
 
 def test_no_alert_is_listed_at_first(monitor):
-    nothing = {"alerts": [], "rules": [], "unsent": [], "silences": [], "rules_problem": None}
+    nothing = {"alerts": [], "rules": [], "unsent": [], "silences": [], "rules_problem": None, "too_small": []}
     assert monitor.json("alerts", "list") == nothing
     assert monitor.run("alerts", "list").stdout == "no alert was ever pending\n"
 

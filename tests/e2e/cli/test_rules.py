@@ -173,3 +173,16 @@ def test_a_file_becomes_a_version_and_goes_back_to_a_file(monitor, tmp_path):
     assert checked.returncode == 0
     assert "not configured here: slack; `monitor run` and `rules save` refuse" in checked.stderr
     assert monitor.run("rules", "save", "mine.yaml", "--why", "x").returncode == 2
+
+
+def test_a_rule_that_selects_a_probe_that_is_not_there_is_told(monitor, tmp_path):
+    probe = "{name: support, app: shop, golden: refunds, target: {command: [bot]}}"
+    (tmp_path / "probes.yaml").write_text(f"probes:\n  - {probe}\n")
+    rules = "rules:\n" + "".join(
+        f"  - {{name: {name}, signal: {{probe: correctness}}, selector: {{probe: {name}}}}}\n"
+        for name in ("support", "suport")
+    )
+    (tmp_path / "rules.yaml").write_text(rules)
+    checked = monitor.run("rules", "check", "rules.yaml", PROBES="probes.yaml")
+    assert checked.returncode == 0
+    assert checked.stderr == "suport: probes.yaml has no probe 'suport'; it has: support\n"

@@ -36,7 +36,7 @@ from tests.factories.answers import a_batch, an_assessment, clock
 from tests.rig.installation import ROOT
 from tests.rig.store.keys import QUEUE_KEY
 
-HEAD = "0037"
+HEAD = "0038"
 USAGE = {column.name for column in usage_columns()}  # since 0032
 DIAGNOSES = {diagnosis.value for diagnosis in Diagnosis}  # since 0034
 

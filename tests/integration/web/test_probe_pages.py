@@ -71,6 +71,22 @@ def test_a_probe_shows_its_newest_figures_and_their_course(viewer, probed):
     assert (golden["name"], golden["items"]) == ("support", len(ITEMS))
 
 
+def test_a_run_that_judged_hardly_anything_is_not_shown_as_done(viewer, probed):
+    dead = probed([None] * 10 + [(5,)] * 2, hours=2)
+    text = viewer.get("/probes").text
+    for page in (
+        text.partition("<h2>Runs</h2>")[0],
+        text.partition("<h2>Runs</h2>")[2],
+        viewer.get(f"/probes/{dead}").text,
+    ):
+        assert '<span class="badge bad">✗ hardly judged</span> <span class="quiet">2 of 14 judged</span>' in page
+    probed([None] + [(5,)] * 11, hours=1)
+    probed([(5,)] * 6, hours=0.5, state=RunState.FAILED)
+    text = viewer.get("/probes").text
+    assert '<span class="badge good">✓ done</span> <span class="quiet">11 of 14 judged</span>' in text
+    assert '<span class="badge bad">✗ failed</span>' in text
+
+
 def test_the_overview_has_a_line_for_each_probe(viewer, probed):
     assert "Golden probes" not in viewer.get("/").text
     probed([(5,)] * 12, hours=3)

@@ -9,11 +9,12 @@ from importlib import import_module
 from threading import Event
 
 import pytest
+from pydantic import SecretStr
 
 from monitor.app.probe.run import run_probe
 from monitor.app.probe.schedule import DueProbes, scheduled_probes
 from monitor.app.wiring.application import Application
-from monitor.core.errors import WrongSettings
+from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.settings.load import load_settings
 from monitor.probe.golden import GoldenItem
 from monitor.probe.result import RunState
@@ -139,6 +140,15 @@ def test_a_run_in_which_nothing_is_judged_is_told_with_the_next_step(due, bot, c
     with caplog.at_level(logging.INFO):
         due.look()
         until("it is told", lambda: "no answer could be judged: monitor probe show 1 tells why" in caplog.text)
+
+
+def test_a_run_that_the_judge_refuses_has_failed(application):
+    settings = application.settings
+    refused = settings.model_copy(update={"llm": settings.llm.model_copy(update={"api_key": SecretStr("revoked")})})
+    with Application(refused, now=application.now) as other:
+        run, error = run_probe(other, other.probing.probe("hourly"), stop=Event())
+    assert (run.state, isinstance(error, Fatal)) == (RunState.FAILED, True)
+    assert run.error == f"0 of 3 questions were asked: {error}"
 
 
 def test_a_file_that_becomes_wrong_begins_nothing(application, due, tmp_path):

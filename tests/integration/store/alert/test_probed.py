@@ -8,8 +8,9 @@ import pytest
 from sqlalchemy import text
 
 from monitor.alert.evaluation.evaluate import evaluate
+from monitor.alert.evaluation.reading import too_small
 from monitor.alert.probed import LOOKED_BACK, MAX_AGE, RUNS
-from monitor.alert.rules.file import parse_rules
+from monitor.alert.rules.file import load_rules, parse_rules
 from monitor.alert.state import State
 from monitor.probe.result import RunState
 from monitor.store.alert.alerts import PostgresAlertStore
@@ -197,3 +198,52 @@ def test_a_rule_fires_when_a_version_got_worse_and_ends_when_it_is_back(engine, 
         assert round_() == []
     write(*good, chatbot="v3")
     assert round_() == [(State.RESOLVED, "support")]
+
+
+def test_questions_without_a_judged_answer_are_counted_also_in_a_run_that_failed(engine, write):
+    def unjudged(**later):
+        found = probed_runs(engine, "unjudged", also=(), now=AT + timedelta(**later))
+        return [(run.number, run.items, run.judged, run.error) for probe in found for run in probe.runs]
+
+    write(5, 4, 0, None)
+    assert unjudged() == [(1, 4, 3, None)]
+    write(None, None, state=RunState.STOPPED)
+    write(None, None, candidate=True)
+    assert unjudged() == [(1, 4, 3, None)]
+    write(5, None, None, state=RunState.FAILED, hours=1)
+    write(3, 3, app="bank", probe="other")
+    assert unjudged() == [(5, 2, 2, None), (4, 3, 1, None)]
+    assert unjudged(days=30) == []
+    done = probed_runs(engine, "correctness", also=[4], now=AT)
+    assert [run.number for probe in done for run in probe.runs] == [5, 1]
+
+
+def test_the_rules_that_ship_tell_of_a_chatbot_that_answers_nothing_until_it_does(engine, write):
+    rules = load_rules(None, receivers=["console"]).rules
+    store = PostgresAlertStore(engine, lambda _: [])
+
+    def round_(**later):
+        changes = evaluate(rules, store, AT + timedelta(**later), ["console"])
+        return [(one.alert.rule, one.alert.state, one.alert.detail) for one in changes]
+
+    write(*[5, 4] * 10)
+    assert round_(hours=1) == []
+    write(*[None] * 20, hours=2)
+    assert round_(hours=3) == [("probe-unjudged", State.FIRING, "run 2 judged only 0 of 20 questions")]
+    write(5, *[None] * 19, state=RunState.FAILED, hours=4)
+    assert round_(hours=5) == []
+    write(*[5, 4] * 10, hours=6)
+    assert round_(hours=7) == [("probe-unjudged", State.RESOLVED, "run 4 judged 20 of 20 questions")]
+
+
+@pytest.mark.parametrize("method", ["{method: threshold, below: 4.0}", "{}"])
+def test_a_rule_whose_probe_has_too_few_answers_says_so(engine, write, method):
+    rule = f"rules:\n  - {{name: wrong, signal: {{probe: correctness}}, {method[1:-1] or 'min_samples: 30'}}}\n"
+    (parsed,) = parse_rules(rule, name="rules.yaml", receivers=["console"]).rules
+    store = PostgresAlertStore(engine, lambda _: [])
+    write(*[3] * 29)
+    assert too_small(parsed, store, AT) == [
+        "wrong: not judged: run 1 of support has 29 graded answers, and min_samples is 30"
+    ]
+    write(*[3] * 30)
+    assert too_small(parsed, store, AT) == []

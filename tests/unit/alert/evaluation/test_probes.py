@@ -101,4 +101,4 @@ def test_a_decline_does_not_become_the_usual_while_nothing_runs():
     days.run(30, BAD)
     assert days.look(30) == [(State.FIRING, None)]
     (alert,) = days.store.alerts()
-    assert alert.detail.startswith("run 3 is 1.50 worse over 40 questions than in the run before it; ")
+    assert alert.detail.startswith("run 3 is 1.50 worse over 40 questions than in run 1; ")

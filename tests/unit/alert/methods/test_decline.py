@@ -44,7 +44,7 @@ def test_the_difference_is_the_mean_over_questions_that_were_asked_before():
     assert observation.value == pytest.approx((11 * 5 + 5) / 20)
     assert observation.bound == pytest.approx(13 / 3 - 0.25)
     assert observation.detail == (
-        "run 3 is 0.67 worse over 15 questions than in the 2 runs before it (v1 -> v2); monitor probe compare 2 3; "
+        "run 3 is 0.67 worse over 15 questions than in runs 1 and 2 (v1 -> v2); monitor probe compare 2 3; "
         "fell most: q0 5 -> 4, q1 4 -> 3, q10 4 -> 3"
     )
 
@@ -103,7 +103,7 @@ def test_a_run_that_cannot_be_compared_leaves_the_measure_as_it_is(few):
     runs = [a_run(3, bad), a_run(2, good), a_run(1, good)]
     _, memory = observe(*runs, signal=WSCORE)
     observation, kept = observe(replace(a_run(4, bad), **few), *runs, signal=WSCORE, memory=memory)
-    assert (observation.outcome, kept) == (Outcome.UNSURE, memory)
+    assert (observation.outcome, kept) == (Outcome.UNSURE, {**memory, "newest": 4})
     assert observe(a_run(5, bad), *runs, signal=WSCORE, memory=kept)[0].outcome is Outcome.BREACHING
 
 
@@ -214,3 +214,57 @@ def test_parameters_that_cannot_work_are_refused(wrong):
 
 def test_it_needs_no_window_and_looks_at_nothing_that_is_counted():
     assert Decline().spans(NOW, lateness=timedelta(), until=None) == ()
+
+
+def test_runs_that_ended_between_two_looks_are_judged_one_by_one():
+    good, bad = [5, 4] * 10, [4, 3] * 10
+    first = [a_run(1, good)]
+    _, memory = observe(*first)
+    since = [a_run(4, bad), a_run(3, bad), a_run(2, good)]
+    declined, memory = observe(*since, *first, memory=memory)
+    assert declined.outcome is Outcome.BREACHING
+    assert declined.detail.startswith("run 4 is 1.00 worse over 20 questions than in runs 1 and 2; ")
+    assert pinned_runs(memory) == {1, 2}
+    better = [a_run(6, good), a_run(5, good)]
+    normal, memory = observe(*better, *since, *first, memory=memory)
+    assert normal.outcome is Outcome.NORMAL
+    assert pinned_runs(memory) == {1, 2, 5, 6}
+
+
+@pytest.mark.parametrize(("signal", "line"), [(CORRECTNESS, 0.0), (UNSURE, 1.0)])
+def test_without_a_usual_value_there_is_no_line(signal, line):
+    first, memory = observe(a_run(1, [1] * 20), signal=signal)
+    assert (first.outcome, first.bound) == (Outcome.UNSURE, line)
+    down, _ = observe(replace(a_run(2, []), items=20), a_run(1, [1] * 20), signal=CORRECTNESS, memory=memory)
+    assert (down.outcome, down.bound) == (Outcome.UNSURE, 0.75)  # the line stays that of the runs before
+
+
+@pytest.mark.parametrize("wrong", [{"below": 1}, {"below": 9}, {"above": Target(value=4.0)}])
+def test_a_line_that_no_score_can_pass_is_refused(wrong):
+    with pytest.raises(WrongParameter, match="below"):
+        Threshold(**wrong).check(CORRECTNESS)
+
+
+def test_the_share_without_a_judged_answer_has_a_line_of_its_own_and_no_decline():
+    dead = Threshold(above=Target(value=0.1), min_samples=1, confident=True)
+    signal = Signal(kind=SignalKind.PROBE, name="unjudged")
+    dead.check(signal)
+    outcomes = []
+    for missing in (0, 2, 3, 10):
+        newest = replace(
+            a_run(1, []), items=10, judged=10 - missing, error="the judge refuses" if missing > 9 else None
+        )
+        probed = Probed(probe="support", app="shop", environment="production", runs=(newest,))
+        count = Count(total=10, sum=missing, squares=missing)
+        counts = Counts(labels={"probe": "support"}, counts=(count,), probed=probed)
+        observation, _ = dead.observe(counts, signal=signal, bound=0.1, memory=None, now=NOW)
+        outcomes.append((observation.outcome, observation.value))
+    assert outcomes == [
+        (Outcome.NORMAL, 0.0),
+        (Outcome.UNSURE, 0.2),
+        (Outcome.BREACHING, 0.3),
+        (Outcome.BREACHING, 1.0),
+    ]
+    assert observation.detail == "run 1 judged only 0 of 10 questions: the judge refuses"
+    with pytest.raises(WrongParameter, match="threshold"):
+        Decline().check(signal)
