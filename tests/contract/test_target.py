@@ -22,6 +22,7 @@ ANSWER = "A refund takes 14 days."
 @pytest.fixture(params=BENCHES)
 def bench(request, tmp_path, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("CHATBOT_API_KEY", KEY)
     monkeypatch.syspath_prepend(tmp_path)
     with chatbot() as bot:
         yield BENCHES[request.param](bot, tmp_path)

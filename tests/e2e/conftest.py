@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,8 @@ def monitor(encoder_cache: Path, database: str, tmp_path: Path) -> Iterator[Inst
     installation.close()
 
 
-@pytest.fixture
-def fresh(encoder_cache: Path, postgres: str) -> Iterator[Installation]:  # noqa: ARG001  skips where that one does
+@contextmanager
+def fresh_installation(encoder_cache: Path) -> Iterator[Installation]:
     """Every default, so an embedded PostgreSQL of its own, without a table in it."""
     folder = Path(tempfile.mkdtemp(prefix="monitor-e2e-"))  # not below pytest's folder, as in tests/conftest.py
     folder.chmod(0o755)  # where root's database may lie
@@ -32,6 +33,12 @@ def fresh(encoder_cache: Path, postgres: str) -> Iterator[Installation]:  # noqa
     yield installation
     installation.close()
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def fresh(encoder_cache: Path, postgres: str) -> Iterator[Installation]:  # noqa: ARG001  skips where that one does
+    with fresh_installation(encoder_cache) as installation:
+        yield installation
 
 
 @pytest.fixture

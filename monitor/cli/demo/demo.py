@@ -85,7 +85,7 @@ def play_demo(
         MonitorError: the embedded database, the encoder or the broker does not start, or the server does not answer.
     """
     started = clock()
-    demo_settings = settings_of_demo(settings, llm)
+    demo_settings = settings_of_demo(settings, llm, folder="demo")
     with ExitStack() as stack:
         if kafka:
             from monitor.cli.demo.through_kafka import demo_topic

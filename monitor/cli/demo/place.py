@@ -1,4 +1,4 @@
-"""The demo's own place: its settings, its database, and the beginning of a line that runs a command there."""
+"""A demo's own place: its settings, its database, and the beginning of a line that runs a command there."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from monitor.store.embedded_postgres import embedded_database
 _ELSEWHERE = ("MONITOR_DATABASE_URL", "MONITOR_AUDIT")  # settings that lead a command away from the demo
 
 
-def settings_of_demo(settings: Settings, llm: str | None) -> Settings:
-    """The settings with `<state dir>/demo` as the place; without `llm`, sidecar and judge are off.
+def settings_of_demo(settings: Settings, llm: str | None, *, folder: str) -> Settings:
+    """The settings with `<state dir>/<folder>` as the place; without `llm`, sidecar and judge are off.
 
     Raises:
         MonitorError: the embedded database does not start, or the server `llm` does not answer.
     """
-    own = settings.state_dir / "demo"
+    own = settings.state_dir / folder
     url = SecretStr(embedded_database(own))
     off = {name: getattr(settings, name).model_copy(update={"mode": "off"}) for name in ("sidecar", "judge")}
     chosen = settings.model_copy(update=off) if llm is None else with_llm(settings, llm)
@@ -32,7 +32,7 @@ def settings_of_demo(settings: Settings, llm: str | None) -> Settings:
 
 
 def empty(application: Application) -> None:
-    """Removes what the last demo stored."""
+    """Removes what the last demo stored in this place."""
     with application.engine.begin() as connection:
         connection.exec_driver_sql("DROP SCHEMA public CASCADE")
         connection.exec_driver_sql("CREATE SCHEMA public")

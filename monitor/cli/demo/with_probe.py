@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from datetime import timedelta
 from pathlib import Path
 from threading import Event
 
@@ -11,7 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from monitor.alert.rules.file import parse_rules
+from monitor.alert.rule import Grouping, RuleSet
+from monitor.alert.rules.file import load_rules
 from monitor.app.probe.run import run_probe
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.probe import Probing
@@ -35,29 +37,19 @@ probes:
     retriever: {{python: "monitor.simulate.probed:retriever"}}
     concurrency: 8
 """
-_RULES = """
-grouping: {wait: 0s, interval: 30s}
-rules:
-  - name: probe-declined
-    signal: {probe: correctness}
-    severity: critical
-    owner: quality
-    runbook: docs/on-call/runbooks.md#probe-declined
-    annotations:
-      summary: Answers to golden questions are less correct than in the runs before.
-"""
+_RULE = "probe-declined"  # of the rules that ship
 
 
 def play_probe(settings: Settings, *, console: Console, llm: str | None = None) -> None:
     """Probes two versions of the support bot, compares them, and evaluates the rule that catches the worse one.
 
-    Works in the demo's own place, which starts empty. Without `llm`, the base URL of an OpenAI-compatible server, the
-    judge is simulated: it knows which of the bot's answers are right.
+    Works in `<state dir>/demo-probe`, which starts empty: what `play_demo` has stored stays. Without `llm`, the base
+    URL of an OpenAI-compatible server, the judge is simulated: it knows which of the bot's answers are right.
 
     Raises:
         MonitorError: the embedded database does not start, or the server does not answer.
     """
-    with Application(settings_of_demo(settings, llm)) as application:
+    with Application(settings_of_demo(settings, llm, folder="demo-probe")) as application:
         empty(application)
         application.migrate()
         if llm is None:
@@ -70,7 +62,7 @@ def play_probe(settings: Settings, *, console: Console, llm: str | None = None) 
             "references.\n"
         )
         preview = {"slack preview": SlackPreview(console)}
-        rules = parse_rules(_RULES, name="the demo's rules", receivers=tuple(preview))
+        rules = _rules()
         loop = application.alerting.loop(rules=lambda: rules, receivers=preview)
         runs: list[ProbeRun] = []
         for version, function in ((BEFORE, "as_before"), (AFTER, "got_worse")):
@@ -92,6 +84,13 @@ def _probed(application: Application, function: str, *, before: ProbeRun | None)
     of_demo = in_the_demo(application.settings.state_dir, _program())
     print_run(run, results, runs=runs, before=before, shared=None, program=of_demo)
     return run
+
+
+def _rules() -> RuleSet:
+    """The rule as it ships, notified at once."""
+    shipped = load_rules(None, receivers=())
+    (rule,) = (rule for rule in shipped.rules if rule.name == _RULE)
+    return RuleSet(rules=(rule,), grouping=Grouping(wait=timedelta(0), interval=timedelta(seconds=30)))
 
 
 def _program() -> str:

@@ -21,14 +21,19 @@ from typing import IO, Any, Final
 from typing_extensions import override
 
 from monitor.core.errors import Fatal
+from monitor.core.text.credentials import without_credentials
 from monitor.core.text.plain import plain
-from monitor.probe.target import LARGEST, ChatbotAnswer, ChatbotFailed, Exchange, Target
+from monitor.privacy.masking import redact
+from monitor.probe.target import LARGEST, ChatbotAnswer, ChatbotFailed, Exchange, Failure, Target
 from monitor.probe.targets.function import read_answer
 from monitor.probe.targets.pace import Pace
+from monitor.probe.targets.secrets import secrets_of_environment, without_secrets
 from monitor.probe.targets.template import fill
 
-_QUOTED = 200
-_AT_ONCE = 2**16  # bytes
+_QUOTED = 200  # characters of what it wrote that an error repeats
+_LAST = 3  # lines of standard error; of a traceback, the statement and the error
+_KEPT = 2**14  # bytes of standard error
+_AT_ONCE = 2**16  # bytes; as much as a pipe holds
 _LOOK = 0.05  # seconds between two looks at whether a command has ended whose children keep its output open
 _REQUEST: Final = {"question": "{question}", "history": "{history}", "conversation": "{conversation}"}
 
@@ -38,6 +43,8 @@ class CommandTarget(Target):
 
     def __init__(self, command: Sequence[str], *, timeout: float, per_second: float | None) -> None:
         self._command = list(command)
+        self._script = next(filter(os.path.isfile, self._command[1:]), "")  # False for what cannot be a file
+        self._secrets = secrets_of_environment()
         self._timeout = timeout
         self._pace = Pace(per_second)
         self._closed = Event()
@@ -45,7 +52,8 @@ class CommandTarget(Target):
     @property
     @override
     def place(self) -> str:
-        return f"command {self._command[0]}"
+        """Holds no secret: of the arguments, only one that names a file is shown, such as the script of `python`."""
+        return f"command {self._command[0]} {self._script}".rstrip()
 
     @override
     def close(self) -> None:
@@ -62,13 +70,13 @@ class CommandTarget(Target):
             process = self._started(asked)
         with process:
             try:
-                said = self._said(process)
+                said, complaint = self._written(process)
                 code = process.wait()
             finally:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)
         if code:
-            raise ChatbotFailed("refused", f"{self.place} ended with {code}")
+            raise self._failed("refused", f"ended with {code}", complaint)
         return self._read(said.decode("utf-8", "replace").strip())
 
     def _started(self, asked: IO[Any]) -> subprocess.Popen[bytes]:
@@ -77,29 +85,35 @@ class CommandTarget(Target):
                 self._command,
                 stdin=asked,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise Fatal(f"{self.place}: cannot be started: {reason}") from None
 
-    def _said(self, process: subprocess.Popen[bytes]) -> bytes:
-        """The output until the command has ended; children that it leaves behind are not waited for."""
-        assert process.stdout is not None  # noqa: S101  it is a pipe
-        until, said, open_ = monotonic() + self._timeout, bytearray(), True
+    def _written(self, process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+        """Its output and the end of its standard error once it has ended; children left behind are not waited for."""
+        assert process.stdout is not None and process.stderr is not None  # noqa: S101, PT018  they are pipes
+        until, said, complaint = monotonic() + self._timeout, bytearray(), bytearray()
         output = process.stdout.fileno()
+        pipes = {output: said, process.stderr.fileno(): complaint}
         poll = select.poll()
-        poll.register(output, select.POLLIN)
+        for pipe in pipes:
+            poll.register(pipe, select.POLLIN)
         while True:
             ended = process.poll() is not None
-            if open_ and poll.poll(0 if ended else 1000 * _LOOK):
-                chunk = os.read(output, _AT_ONCE)
-                said += chunk
-                open_ = bool(chunk)
-            elif ended:
-                return bytes(said)
-            elif not open_:
+            ready = [pipe for pipe, _ in poll.poll(0 if ended else 1000 * _LOOK)] if pipes else []
+            for pipe in ready:
+                chunk = os.read(pipe, _AT_ONCE)
+                pipes[pipe] += chunk
+                if not chunk:
+                    poll.unregister(pipe)
+                    del pipes[pipe]
+            del complaint[:-_KEPT]
+            if ended and output not in ready:
+                return bytes(said), bytes(complaint)
+            if not pipes:
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(_LOOK)
             if len(said) > LARGEST:
@@ -107,7 +121,14 @@ class CommandTarget(Target):
             if self._closed.is_set():
                 raise ChatbotFailed("out_of_reach", f"{self.place} is not asked any more")
             if monotonic() > until:
-                raise ChatbotFailed("timeout", f"{self.place} gave no answer in {self._timeout:g} s")
+                raise self._failed("timeout", f"gave no answer in {self._timeout:g} s", bytes(complaint))
+
+    def _failed(self, reason: Failure, words: str, complaint: bytes) -> ChatbotFailed:
+        """With the last lines of what it wrote to standard error, which say why."""
+        text = without_secrets(complaint.decode("utf-8", "replace"), self._secrets)
+        lines = [line for line in redact(without_credentials(text)).splitlines() if line.strip()]
+        said = f"; it wrote: {plain(' '.join(lines[-_LAST:]))[-_QUOTED:]}" if lines else ""
+        return ChatbotFailed(reason, f"{self.place} {words}{said}")
 
     def _read(self, text: str) -> ChatbotAnswer:
         if not text.startswith("{"):

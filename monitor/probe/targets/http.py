@@ -25,7 +25,7 @@ from monitor.core.text.plain import plain
 from monitor.probe.target import LARGEST, MOST_DOCUMENTS, ChatbotAnswer, ChatbotFailed, Exchange, Target
 from monitor.probe.targets.json_path import JsonPath, parse_json_path
 from monitor.probe.targets.pace import Pace
-from monitor.probe.targets.secrets import with_secrets
+from monitor.probe.targets.secrets import with_secrets, without_secrets
 from monitor.probe.targets.stream import EVENTS, whole_completion
 from monitor.probe.targets.template import MESSAGES, fill
 
@@ -33,7 +33,6 @@ MARK_HEADER: Final = "X-Monitor-Probe"
 _CHOSEN = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED}
 _BUSY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
 _QUOTED = 200  # characters of an answer that an error repeats
-_SHORTEST_SECRET = 6  # characters; shorter ones are words such as Bearer
 _THREADS = 256
 
 
@@ -208,11 +207,7 @@ class HttpTarget(Target):
 
     def _quoted(self, content: bytes) -> str:
         """The beginning of an answer, without the secrets that it may repeat."""
-        text = content.decode("utf-8", "replace")
-        secrets = {part for value in self._headers.values() for part in (value, *value.split())}
-        for secret in sorted(secrets, key=len, reverse=True):
-            if len(secret) > _SHORTEST_SECRET:
-                text = text.replace(secret, "[secret]")
+        text = without_secrets(content.decode("utf-8", "replace"), self._headers.values())
         return plain(text[:_QUOTED])
 
 

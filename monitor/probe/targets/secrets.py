@@ -1,14 +1,17 @@
-"""Secrets of targets: `${file:/run/secrets/key}` and `${env:NAME}`, read when the target is opened."""
+"""Secrets of targets: `${file:/run/secrets/key}` and `${env:NAME}`, read when it is opened, and never quoted."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from monitor.core.errors import WrongSettings
 
 _SECRET = re.compile(r"\$\{(file|env):([^}]+)\}")
+_NAMES_A_SECRET = re.compile("(?:key|token|secret|passw|credential)(?!.*(?:file|path|dir)$)", re.IGNORECASE)
+_SHORTEST = 6  # characters; shorter ones are words such as Bearer
 
 
 def with_secrets(text: str, *, of: str) -> str:
@@ -31,3 +34,17 @@ def with_secrets(text: str, *, of: str) -> str:
             raise WrongSettings(f"{of}: cannot read {name}: {reason}") from None
 
     return _SECRET.sub(read, text)
+
+
+def secrets_of_environment() -> list[str]:
+    """The values of variables whose names say that they hold a secret, such as `OPENAI_API_KEY`."""
+    return [value for name, value in os.environ.items() if _NAMES_A_SECRET.search(name)]
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """`text`, which comes from a chatbot, with `[secret]` for each of the secrets and for each of their words."""
+    parts = {part for value in secrets for part in (value, *value.split())}
+    for part in sorted(parts, key=len, reverse=True):
+        if len(part) > _SHORTEST:
+            text = text.replace(part, "[secret]")
+    return text

@@ -131,11 +131,17 @@ def delivery(row: Row) -> str:
 
 def probe_path(alert: Alert) -> str | None:
     """The run of a probe that the alert is about, or the runs that may be; None if it is about live answers."""
+    run = run_of_detail(alert.detail)
+    course = probe_course_path(alert)
+    return course if course is None or run is None else f"/probes/{run}"
+
+
+def probe_course_path(alert: Alert) -> str | None:
+    """The page with the chart of the probe's runs; None if the alert is about live answers."""
     if not alert.signal.startswith(f"{SignalKind.PROBE} "):
         return None
-    run = run_of_detail(alert.detail)
     query = [(label, alert.labels[label]) for label in ("probe", "app") if alert.labels.get(label)]
-    return f"/probes?{urlencode(query, errors='replace')}" if run is None else f"/probes/{run}"
+    return f"/probes?{urlencode(query, errors='replace')}"
 
 
 def interactions_path(alert: Alert) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import datetime, timedelta
+from html import unescape
 
 import pytest
 
@@ -178,6 +180,29 @@ def test_an_alert_of_an_earlier_or_later_release_says_why_there_is_no_chart(site
     answer = site.by_token("viewer").get(f"/alerts/{FIRING.fingerprint}")
     assert answer.status_code == 200
     assert "There is no chart" in answer.text
+
+
+def test_an_alert_on_a_probe_leads_to_the_chart_of_its_runs(site, save):
+    labels = {"app": "shop", "probe": "support", "environment": "production"}
+    save(
+        replace(
+            FIRING,
+            rule="probe-declined",
+            signal="probe of correctness",
+            method="decline",
+            labels=labels,
+            selector={},
+            by=("app", "environment", "probe"),
+            detail="run 7 judged 30 of 30 questions",
+        )
+    )
+    client = site.by_token("viewer")
+    text = client.get(f"/alerts/{FIRING.fingerprint}").text
+    assert "There is no chart" not in text
+    (path,) = re.findall(r'<a href="([^"]+)">the chart of its runs</a>', text)
+    assert path == "/probes?probe=support&amp;app=shop"
+    assert client.get(unescape(path)).status_code == 200
+    assert 'href="/probes/7"' in text
 
 
 def test_what_changed_and_telling_answers_are_masked_and_never_html(site, save, engine):

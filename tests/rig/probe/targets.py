@@ -15,9 +15,9 @@ from tests.servers.chatbot import KEY, Chatbot, Says
 
 Heard = tuple[str, Sequence[Mapping[str, str]], str]  # question, earlier messages, mark
 
-# A chatbot in Python: a module with a function, and a command.
+# A chatbot in Python: a module with a function, and a command. Both have their key from the environment.
 SCRIPT: Final = """
-import json, sys, time
+import json, os, sys, time
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -29,8 +29,8 @@ def answer(question, history, conversation):
     if script == "hangs":
         time.sleep(600)  # longer than any test waits
     if script == "fails":
-        print(script, KEY)
-        raise LookupError(KEY)
+        print(script, os.environ["CHATBOT_API_KEY"])
+        raise LookupError(os.environ["CHATBOT_API_KEY"])
     return script["says"]
 
 if __name__ == "__main__":
@@ -134,7 +134,7 @@ class _InPython:
     def __init__(self, _: Chatbot, folder: Path) -> None:
         self._folder = folder
         self._module = f"chatbot_{uuid4().hex}"  # modules stay loaded, and ids come again
-        (folder / f"{self._module}.py").write_text(f"KEY = {KEY!r}\n{SCRIPT}", encoding="utf-8")
+        (folder / f"{self._module}.py").write_text(SCRIPT, encoding="utf-8")
 
     def _script(self, script: Any) -> None:
         (self._folder / "script.json").write_text(json.dumps(script), encoding="utf-8")

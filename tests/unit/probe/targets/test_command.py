@@ -95,6 +95,66 @@ def test_a_broken_object_is_quoted():
         ask("""print('{"answer": oh')""")
 
 
+def failure(code, **more):
+    with pytest.raises(ChatbotFailed) as caught:
+        ask(code, **more)
+    return str(caught.value)
+
+
+COMPLAIN = "import sys, time; sys.stderr.write({!r}); sys.stderr.flush(); "
+
+
+def test_what_it_wrote_to_standard_error_says_why_it_failed():
+    said = failure("print('A refund'); raise LookupError('no index at /srv/index')")
+    assert "ended with 1; it wrote: " in said
+    assert said.endswith("LookupError: no index at /srv/index")
+    said = failure(COMPLAIN.format("one\ntwo\n\nthree\x1b[31m \u202e\n  four\n") + "sys.exit(3)")
+    assert said.endswith("ended with 3; it wrote: two three[31m four")
+
+
+def test_one_that_is_late_tells_what_it_wrote_so_far():
+    assert "no answer in 3 s; it wrote: waiting for the index" in failure(
+        COMPLAIN.format("waiting for the index\n") + "time.sleep(600)", timeout=3.0
+    )
+
+
+def test_one_that_writes_nothing_there_is_named_alone():
+    assert failure("raise SystemExit(3)").endswith("ended with 3")
+
+
+def test_no_more_than_the_end_is_kept_of_what_it_writes_to_standard_error():
+    said = failure("import sys; sys.stderr.write('x' * 3_000_000 + ' the end'); sys.exit(1)")
+    assert said.endswith("xxx the end")
+    assert len(said) < 500
+
+
+def test_what_it_writes_to_standard_error_is_no_part_of_an_answer():
+    assert ask(COMPLAIN.format("a warning\n") + "print('fine')").text == "fine"
+
+
+def test_a_child_that_goes_on_complaining_is_not_waited_for():
+    assert shell("yes >&2 & echo hello").text == "hello"
+
+
+def test_secrets_of_the_environment_and_those_that_look_like_one_are_not_quoted(monkeypatch):
+    monkeypatch.setenv("SHOP_API_KEY", "s3cret-of-the-shop")
+    monkeypatch.setenv("SHOP_KEY_FILE", "/run/secrets/shop")
+    text = "s3cret-of-the-shop /run/secrets/shop postgresql://me:pass@db.example/x sk-0123456789abcdefghij\n"
+    assert failure(COMPLAIN.format(text) + "sys.exit(1)").endswith(
+        "it wrote: [secret] /run/secrets/shop postgresql://***@db.example/x [key]"
+    )
+
+
+def test_the_place_names_the_script_and_no_other_argument(tmp_path):
+    script = tmp_path / "ask.py"
+    script.write_text("raise SystemExit(2)")
+    target = CommandTarget([sys.executable, "-S", str(script), "--key", "s3cret"], timeout=30, per_second=None)
+    assert target.place == f"command {sys.executable} {script}"
+    with pytest.raises(ChatbotFailed, match=r"ask\.py ended with 2$"):
+        target.ask("Q", history=[], conversation="c-1")
+    assert CommandTarget(["bot", "x" * 5_000, "a\x00b"], timeout=30, per_second=None).place == "command bot"
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
     [("/no/such/bot", "/no/such/bot: cannot be started: No such file"), ("no\x00bot", "cannot be started")],

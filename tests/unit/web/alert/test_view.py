@@ -77,6 +77,12 @@ def test_an_alert_on_a_probe_leads_to_its_run():
     assert alert_view.probe_path(an_alert(detail="run 7")) is None
 
 
+def test_an_alert_on_a_probe_leads_to_the_chart_of_its_runs_whatever_run_it_is_about():
+    its = an_alert(signal="probe of unsure", detail="run 7 judged 30 of 30", labels={"probe": "a&b", "app": "shop"})
+    assert alert_view.probe_course_path(its) == "/probes?probe=a%26b&app=shop"
+    assert alert_view.probe_course_path(an_alert()) is None
+
+
 def test_what_is_not_over_has_no_end():
     assert "until" not in alert_view.interactions_path(an_alert())
 
