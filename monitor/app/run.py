@@ -45,6 +45,10 @@ log = logging.getLogger(__name__)
 REJECTIONS = 5  # rejected messages named for one batch
 _APPS = 100  # of which the first answer is named
 BETWEEN_LEDGERS = timedelta(minutes=1)
+_NOTHING_TO_READ = (
+    "nothing to read: name files, or set MONITOR_KAFKA__BOOTSTRAP_SERVERS and …_TOPICS; to run probes only, let "
+    "MONITOR_PROBES name a file in which a probe has `every` or `at`; `monitor collect` takes what chatbots send"
+)
 
 
 def serve(
@@ -52,8 +56,9 @@ def serve(
 ) -> Tally:
     """Reads `files`, or Kafka where none is named, and evaluates the alert rules, until `stop` is set or stdin ends.
 
-    Returns the ledger of the run. After the start it waits for a database, broker or provider that goes away, for as
-    long as it takes, and acknowledges nothing meanwhile.
+    Without either it runs scheduled probes, and does what else goes by the clock. Returns the ledger of the run. After
+    the start it waits for a database, broker or provider that goes away, for as long as it takes, and acknowledges
+    nothing meanwhile.
 
     Raises:
         OutOfReach: the database or the broker is down at the start.
@@ -62,7 +67,10 @@ def serve(
     """
     settings = application.settings
     if not files and not settings.kafka.bootstrap_servers:
-        raise WrongSettings("nothing to read: name files, or set MONITOR_KAFKA__BOOTSTRAP_SERVERS and …_TOPICS")
+        if not any(probe.scheduled for probe in application.probing.probes().values()):
+            raise WrongSettings(_NOTHING_TO_READ)
+        log.info("no files and no Kafka to read: running probes, alert rules and what else goes by the clock")
+        return collect(application, stop.wait, receive_only=False, stop=stop)
     application.prepare()
     alerts = _alerts(application, application.alerting.loop())
     source: Source
@@ -75,7 +83,7 @@ def serve(
         return _flow(application, source, store, app=app, dialect=dialect, stop=stop, meanwhile=alerts)
 
 
-def collect(application: Application, receive: Callable[[], None], *, receive_only: bool, stop: Event) -> Tally:
+def collect(application: Application, receive: Callable[[], object], *, receive_only: bool, stop: Event) -> Tally:
     """Runs `receive`, which takes requests until `stop` is set, and does with them what `serve` does with files.
 
     With `receive_only` what comes is kept, and left to another process. Returns the ledger of the run; raises as

@@ -34,9 +34,9 @@ def run(
     app_name: AppOfEvents = None,
     dialect: Dialect = None,
 ) -> None:
-    """Follow files or read Kafka, assess each answer, and evaluate the alert rules.
+    """Follow files or read Kafka, assess each answer, evaluate the alert rules, and run scheduled probes.
 
-    Stops cleanly on SIGTERM.
+    With neither files nor Kafka it runs the probes alone, if there are any. Stops cleanly on SIGTERM.
     """
     from monitor.app.run import serve as run_until_stopped
 

@@ -255,6 +255,10 @@ class Probe:
     timeout: timedelta
     version: str
 
+    @property
+    def scheduled(self) -> bool:
+        return self.every is not None or self.at is not None
+
     def open_target(self) -> Target:
         """Opens the chatbot. Raises `WrongSettings` if a secret or a function is missing."""
         return self.target.target(timeout=self.timeout.total_seconds(), per_second=self.per_second)

@@ -32,7 +32,7 @@ _DAY: Final = timedelta(days=1)
 def scheduled_probes(application: Application) -> Iterator[None]:
     """Runs the probes of the configured file when they are due, while the block runs.
 
-    The file is read anew at each look; one that has become wrong is logged, and no probe begins until it is mended.
+    The file is read anew at each look; while it is wrong, the probes that it last named stay in force.
     Leaving the block ends the runs that are under way as stopped.
 
     Raises:
@@ -41,7 +41,7 @@ def scheduled_probes(application: Application) -> Iterator[None]:
     if application.settings.probes is None:
         yield
         return
-    if any(probe.every or probe.at for probe in application.probing.probes().values()):
+    if any(probe.scheduled for probe in application.probing.probes().values()):
         _ = application.language_models.probing_model  # refuses now what no run could do without
     due = DueProbes(application)
     try:
@@ -57,6 +57,7 @@ class DueProbes:
 
     def __init__(self, application: Application) -> None:
         self._application = application
+        self._probes = application.probing.watched()
         self._since = application.now()
         self._stop = Event()
         self._pool = Pool(_AT_ONCE, "probe run")
@@ -68,10 +69,9 @@ class DueProbes:
         """Begins what is due.
 
         Raises:
-            WrongSettings: the file has become wrong.
             Retriable: the database is out of reach.
         """
-        for probe in self._application.probing.probes().values():
+        for probe in self._probes().values():
             with self._lock:
                 if probe.name in self._running:
                     continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -16,13 +16,13 @@ from monitor.alert.notify.describe import Describer
 from monitor.alert.notify.loop import AlertLoop
 from monitor.alert.ports import Receiver
 from monitor.alert.rule import Rule, RuleSet
-from monitor.alert.rules.file import load_rules
-from monitor.alert.rules.reload import WatchedRules
+from monitor.alert.rules.file import load_rules, parse_rules
 from monitor.alert.rules.version import RulesInForce, VersionedRules, parser
 from monitor.assess.ports import Embedder
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import Settings
 from monitor.core.text.trace_link import trace_link
+from monitor.core.yaml.watched import WatchedFile
 from monitor.privacy.masking import redact
 
 if TYPE_CHECKING:
@@ -213,7 +213,8 @@ class Alerting:
         path, docs_url = self._settings.rules, self._settings.docs_url
         if path is None:
             return VersionedRules(self.rules_versions, parser(lambda: receivers, docs_url)).current
-        return WatchedRules(path, receivers=receivers, docs_url=docs_url).current
+        parse = partial(parse_rules, name=str(path), receivers=receivers, docs_url=docs_url)
+        return WatchedFile(path, parse, of="alert rules", count=lambda rules: len(rules.rules)).current
 
     def patience(self, receivers: Mapping[str, Receiver]) -> Patience:
         """How long receivers are retried, and the fallback.

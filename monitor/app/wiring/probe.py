@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from monitor.core.errors import WrongSettings
-from monitor.probe.file import Probe, load_probes
+from monitor.core.yaml.watched import WatchedFile
+from monitor.probe.file import Probe, load_probes, parse_probes
 from monitor.probe.golden import GoldenItem
 from monitor.probe.mark import Marked, ProbedTurns, conversation_name
 from monitor.probe.result import ItemResult
@@ -68,6 +69,17 @@ class Probing:
         """
         path = self._application.settings.probes
         return {} if path is None else load_probes(path)
+
+    def watched(self) -> Callable[[], Mapping[str, Probe]]:
+        """What gives `probes` each time it is called, and those of the last valid file while the file is wrong.
+
+        Raises:
+            WrongSettings: the file cannot be read or is wrong now.
+        """
+        path = self._application.settings.probes
+        if path is None:
+            return dict
+        return WatchedFile(path, partial(parse_probes, name=str(path)), of="probes", count=len).current
 
     def probe(self, name: str) -> Probe:
         """The probe of this name.

@@ -65,7 +65,7 @@ def test_an_incident_from_its_first_page_to_its_end(monitor, log, event, rules, 
     rules.write_text(RULES.replace("above: 0.5", "above: 5"))
     until("what is wrong is logged", lambda: "rules.yaml:6:12: rules[0].above" in running.err)
     rules.write_text(RULES + SECOND_RULE)
-    until("the new rules hold", lambda: "2 rules are in force" in running.err)
+    until("the new rules hold", lambda: "alert rules in force: 2" in running.err)
     until("its alert joins the others", lambda: any("joined" in line for line in lines()))
     assert "and 1 more" in root()
     assert "too-many-refusals" in root()  # which the wrong rules did not end

@@ -105,6 +105,17 @@ def test_a_release_gate(probed, bot, tmp_path):
     assert len(marks) == 2  # one for each run
 
 
+def test_a_process_that_reads_nothing_runs_scheduled_probes(probed, bot, tmp_path):
+    refused = probed.run("run")
+    assert (refused.returncode, "in which a probe has `every` or `at`" in refused.stderr) == (2, True)
+    bot.script += answers(REFERENCE, "v1")
+    (tmp_path / "probes.yaml").write_text(PROBES.format(url=bot.url) + "    every: 1h\n")
+    running = probed.start("run")
+    until("the probe has run", lambda: "probe support: run 1 is done" in running.err)
+    assert running.terminate() == 0
+    assert len(bot.asked) == 12
+
+
 def test_a_run_with_further_turns_and_json(probed, bot):
     bot.script += [Says(body=json.dumps({"answer": text})) for text in ("It takes a while.", REFERENCE)]
     found = probed.json("probe", "run", "support", "--turns", 3, "--limit", 1, "--version", "mine")

@@ -151,11 +151,17 @@ def test_a_run_that_the_judge_refuses_has_failed(application):
     assert run.error == f"0 of 3 questions were asked: {error}"
 
 
-def test_a_file_that_becomes_wrong_begins_nothing(application, due, tmp_path):
+def test_while_the_file_is_wrong_its_last_good_probes_go_on_and_it_is_told_once(application, due, caplog, tmp_path):
     (tmp_path / "probes.yaml").write_text("probes: 3\n")
-    with pytest.raises(WrongSettings, match=r"probes\.yaml:1:9: "):
+    for done in (1, 2):
         due.look()
-    assert runs(application) == []
+        until("it is done", lambda n=done: [run.state for run in runs(application)] == [RunState.DONE] * n)
+        application.now.now += timedelta(hours=1)
+    (told,) = (record.getMessage() for record in caplog.records if "the previous ones stay in force" in record.message)
+    assert f"{tmp_path / 'probes.yaml'}:1:9: " in told
+    (tmp_path / "probes.yaml").write_text(PROBES.replace("every: 1h, ", ""))
+    due.look()
+    assert due._running == {}
 
 
 def test_a_wrong_file_or_no_judge_is_refused_at_the_start(application, tmp_path):

@@ -1,15 +1,24 @@
+"""A file that is read again and again: that of the alert rules, which has the strictest form."""
+
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 import pytest
 
-from monitor.alert.rules.reload import WatchedRules
+from monitor.alert.rules.file import parse_rules
 from monitor.core.errors import WrongSettings
+from monitor.core.yaml.watched import WatchedFile
 
 RIGHT = "rules:\n  - {name: a, signal: {rate: refusal}, above: 0.2}\n"
 OTHER = RIGHT.replace("name: a", "name: b")
 WRONG = RIGHT.replace("above", "abov")
+
+
+def watch(path):
+    parse = partial(parse_rules, name=str(path), receivers=("console",))
+    return WatchedFile(path, parse, of="alert rules", count=lambda rules: len(rules.rules))
 
 
 @pytest.fixture
@@ -21,12 +30,12 @@ def path(tmp_path):
 
 @pytest.fixture
 def watched(path):
-    return WatchedRules(path, receivers=("console",))
+    return watch(path)
 
 
 @pytest.fixture
 def logged(caplog):
-    caplog.set_level(logging.INFO, "monitor.alert.rules.reload")
+    caplog.set_level(logging.INFO, "monitor.core.yaml.watched")
 
     def ask():
         found = [(record.levelname, record.getMessage()) for record in caplog.records]
@@ -49,7 +58,7 @@ def test_a_change_takes_effect_at_the_next_look(path, watched, logged):
     path.write_text(OTHER)
     assert names(watched) == ["b"]
     ((level, text),) = logged()
-    assert (level, text.endswith("1 rules are in force")) == ("INFO", True)
+    assert (level, text.endswith("rules.yaml has changed; alert rules in force: 1")) == ("INFO", True)
 
 
 def test_wrong_rules_keep_the_previous_ones_and_are_logged_once(path, watched, logged):
@@ -95,4 +104,4 @@ def test_a_receiver_that_is_not_configured_is_refused(path, watched, logged):
 def test_a_file_wrong_at_the_start_is_refused(path):
     path.write_text(WRONG)
     with pytest.raises(WrongSettings):
-        WatchedRules(path, receivers=())
+        watch(path)
