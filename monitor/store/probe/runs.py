@@ -117,6 +117,12 @@ class ProbeRuns:
         with bounded(self._engine) as connection:
             return [_run(row) for row in connection.execute(query)]
 
+    def probes(self) -> list[tuple[str, str]]:
+        """The probes that have runs, each with the app that it asks, in order."""
+        query = select(_r.probe, _r.app).distinct().order_by(_r.probe, _r.app)
+        with bounded(self._engine) as connection:
+            return [(row.probe, row.app) for row in connection.execute(query)]
+
     def last_begin(self, probe: str) -> datetime | None:
         """When the newest run of a probe began, in whatever state it is; runs of candidates are not asked about."""
         newest = select(_r.began_at).where(_r.probe == probe, ~_r.candidate).order_by(_r.number.desc()).limit(1)
