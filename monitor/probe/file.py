@@ -30,7 +30,7 @@ from monitor.probe.targets.command import CommandTarget
 from monitor.probe.targets.function import FunctionTarget, load_function
 from monitor.probe.targets.http import HttpSpec, HttpTarget, chat_spec
 from monitor.probe.targets.json_path import JsonPath, parse_json_path
-from monitor.probe.targets.template import asks
+from monitor.probe.targets.template import asks, unfilled
 
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
 _FUNCTION = re.compile(r"[\w.]+:\w+\Z")
@@ -116,6 +116,13 @@ _Name = Annotated[str, Field(pattern=SET_NAME)]
 _App = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\s][^\x00-\x1f]*$")]
 
 
+def _filled_in(value: Any) -> Any:
+    """Refuses placeholders that would be sent as they are."""
+    if (problem := unfilled(value)) is not None:
+        raise ValueError(problem)
+    return value
+
+
 class _Form(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -126,7 +133,7 @@ class HttpForm(_Form):
     url: _Url
     method: Annotated[str, Field(pattern=r"^[A-Z]{3,10}$")] = "POST"
     headers: _Headers = Field(default_factory=dict)
-    body: Annotated[_Json, AfterValidator(_without_secrets)] = None
+    body: Annotated[_Json, AfterValidator(_without_secrets), AfterValidator(_filled_in)] = None
     answer: _Path | None = None
     documents: _Path | None = None
     version: _Path | None = None

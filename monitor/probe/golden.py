@@ -99,3 +99,16 @@ class GoldenSet:
         content = [[i.id, i.question, i.reference, dict(sorted(i.tags.items())), i.source] for i in items]
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def changes(before: GoldenSet | None, after: GoldenSet) -> dict[str, int]:
+    """How many items of `after` are new, changed and unchanged against `before`, and how many are gone."""
+    earlier = {} if before is None else {item.id: item for item in before.items}
+    kept = [item for item in after.items if item.id in earlier]
+    unchanged = sum(item == earlier[item.id] for item in kept)
+    return {
+        "new": len(after.items) - len(kept),
+        "changed": len(kept) - unchanged,
+        "unchanged": unchanged,
+        "gone": len(earlier) - len(kept),
+    }

@@ -33,8 +33,9 @@ def item_of(application: Application, name: str, *, reference: str | None) -> Go
     read_as = row["read_as"]
     if read_as is not None and read_as["text"] is None:
         raise WrongSettings(f"{readable(name)}: {read_as['problem']}: write the question into a file, and import that")
-    found = reference or _labelled_right(application, row) or row["reference_answer"]
-    if not found:
+    if reference is None:
+        reference = _labelled_right(application, row) or row["reference_answer"]
+    if reference is None:
         raise WrongSettings(
             f"{readable(name)}: nobody has labelled its answer grounded, and its event has no reference answer: "
             f"give one with --reference, or label it with monitor review label {shlex.quote(readable(name))} grounded"
@@ -44,7 +45,7 @@ def item_of(application: Application, name: str, *, reference: str | None) -> Go
         return golden_item(
             id_=str(source) if len(str(source)) <= LONGEST_ID else content_id(str(source)),
             question=row["question"] if read_as is None else read_as["text"],
-            reference=found,
+            reference=reference,
             tags={str(tag): str(value) for tag, value in row["tags"].items()},
             source=source,
         )
@@ -57,7 +58,9 @@ def _row(application: Application, name: str) -> Mapping[str, Any]:
         rows = application.queries.with_assessments(id_, app)
         if rows:
             return next((row for row in rows if row["live"]), rows[0])
-    raise WrongSettings(f"no interaction {readable(name)!r} is assessed; write APP/ID, as monitor explain lists them")
+    if not spellings(name):
+        raise WrongSettings(f"{readable(name)!r} is no APP/ID, such as support-bot/q-17")
+    raise WrongSettings(f"no interaction {readable(name)!r} is assessed: monitor explain lists the newest that are")
 
 
 def _labelled_right(application: Application, row: Mapping[str, Any]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from threading import Event
 from typing import NamedTuple
 
@@ -19,10 +19,14 @@ from monitor.store.pending.finish import save_prompts
 
 
 class Ended(NamedTuple):
-    """A run as it ended, and what ended it early, if that was an error."""
+    """A run as it ended, what ended it early, if that was an error, and which paths of the target found nothing.
+
+    `unfound` has a sentence for each.
+    """
 
     run: ProbeRun
     error: MonitorError | None
+    unfound: Sequence[str]
 
 
 def run_probe(
@@ -113,11 +117,17 @@ def _run(
             mark=mark,
         )
         told: Counter[str] = Counter()
+        seen: set[str] = set()
 
         def done(place: int, result: ItemResult) -> None:
             runs.save(run.number, place, result)
             if result.version:
                 told[result.version] += 1
+                seen.add("version")
+            if any(turn.failure is None for turn in result.turns):
+                seen.add("answer")
+            if any(turn.documents for turn in result.turns):
+                seen.add("documents")
             report(result)
 
         ran, defect = Ran(asked=0), None
@@ -140,7 +150,18 @@ def _run(
     ended = runs.run(run.number)
     if ended is None:
         raise OutOfReach(f"run {run.number} was removed while it ran")
-    return Ended(ended, ran.error)
+    return Ended(ended, ran.error, _unfound(probe, seen))
+
+
+def _unfound(probe: Probe, seen: Collection[str]) -> list[str]:
+    """A sentence for each path beside the answer's that found nothing in any answer; none where nothing answered."""
+    http = probe.target.http
+    paths = {} if http is None or "answer" not in seen else {"documents": http.documents, "version": http.version}
+    return [
+        f"{name}: nothing stood at {path.text} in any answer of the chatbot: check this path in the probes file"
+        for name, path in paths.items()
+        if path is not None and name not in seen
+    ]
 
 
 def _why(error: BaseException | None, asked: int, items: int) -> str:

@@ -96,18 +96,21 @@ class DueProbes:
 
     def _one(self, probe: Probe) -> None:
         try:
-            run = run_probe(self._application, probe, stop=self._stop, check=lambda: self._refuse_unless_due(probe)).run
+            ended = run_probe(self._application, probe, stop=self._stop, check=lambda: self._refuse_unless_due(probe))
         except _NotDue:
             return
         except WrongSettings as error:
             self._tell(probe.name, str(error))
             return
         self._tell(probe.name, None)
+        run = ended.run
         why = run.error and readable(run.error)
         if why is None and not self._application.probing.runs.figures([run.number])[run.number].unsure.count:
             why = f"no answer could be judged: monitor probe show {run.number} tells why"
         level, more = (logging.INFO, "") if why is None else (logging.WARNING, f": {why}")
         log.log(level, "probe %s: run %d is %s%s", readable(probe.name), run.number, run.state, more)
+        for line in ended.unfound:
+            log.warning("probe %s: run %d: %s", readable(probe.name), run.number, readable(line))
 
     def _due(self, probe: Probe) -> bool:
         last = self._application.probing.runs.last_begin(probe.name)

@@ -95,6 +95,7 @@ def agreement(
 
 def _ways(asked: Sequence[Way] | None, collection: Collection, app_name: str | None) -> dict[str, Contexts]:
     from monitor.probe.contexts import ByQuestion, ByQuestionAndReference, NoContexts
+    from monitor.store.probe.documents import SPAN
 
     every: dict[Way, Contexts] = {
         Way.QUESTION: ByQuestion(collection),
@@ -103,11 +104,12 @@ def _ways(asked: Sequence[Way] | None, collection: Collection, app_name: str | N
     }
     wanted = asked or [*Way]
     if not len(collection) and wanted != [Way.NONE]:
-        lacking, instead = "no documents are known", "name an app with --app"
+        lacking, instead = "no documents are known", "add `documents` to the labels, or name an app with --app"
         if app_name is not None:
-            lacking, instead = f"no answer of the app {readable(app_name)!r} had documents", "name no app with --app"
+            lacking = f"the answers of the app {readable(app_name)!r} of the last {SPAN.days} days hold no documents"
+            instead = "name another app, or leave --app out and add `documents` to the labels"
         if Way.NONE not in wanted:
-            raise WrongSettings(f"{lacking}: add `documents` to the labels and {instead}")
+            raise WrongSettings(f"{lacking}: {instead}")
         sys.stderr.write(f"monitor: {lacking}, so answers are judged without contexts only\n")
         wanted = [Way.NONE]
     return {NAMES[way]: source for way, source in every.items() if way in wanted}
@@ -143,10 +145,25 @@ def _documents(
     if app_name is not None:
         from monitor.store.probe.documents import shown_documents
 
-        return shown_documents(application.engine, app_name, now=application.now())
+        found = shown_documents(application.engine, app_name, now=application.now())
+        if not found:
+            _refuse_unknown(application, app_name)
+        return found
     if ours:
         return [json.loads(line)["text"] for line in _knowledge("passages.jsonl")]
     return [document for answer in answers for document in answer.documents]
+
+
+def _refuse_unknown(application: Application, app_name: str) -> None:
+    """Refuses an app of which no answer was ever stored, as far as the list of apps goes."""
+    from monitor.store.interaction.overview import MOST_LABELS
+
+    known = application.overview.labels("app")["app"]
+    if app_name not in known and len(known) < MOST_LABELS:
+        apps = ", ".join(map(readable, known)) or "none"
+        raise WrongSettings(
+            f"--app: no answer of the app {readable(app_name)!r} is stored; apps that have some: {apps}"
+        )
 
 
 def _knowledge(name: str) -> list[str]:

@@ -13,7 +13,7 @@ from monitor.cli.opening import opened
 from monitor.cli.probe.agreement import agreement
 from monitor.cli.probe.named_runs import compared_runs, none_stored
 from monitor.cli.terminal import AsJson, actor, print_json, stopping
-from monitor.core.errors import OutOfReach, WrongSettings
+from monitor.core.errors import MonitorError, OutOfReach, WrongSettings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ probe_app = typer.Typer(
     no_args_is_help=True,
     help="Ask a chatbot golden questions, and see whether its answers are right.",
 )
+_NOT_JUDGED = "no answer could be judged"
 _Run = Annotated[str, typer.Argument(metavar="RUN", help="The number of a run, or a version of the chatbot.")]
 
 
@@ -72,7 +73,7 @@ def run(
             probe = replace(probe, golden=_imported(application, golden))
         known = application.probing.golden.newest(probe.golden)
         with progress(min(limit or 10**9, len(known.items)) if known else 0, quiet=as_json) as report:
-            done, error = run_probe(
+            done, error, unfound = run_probe(
                 application,
                 probe,
                 stop=stop,
@@ -85,17 +86,20 @@ def run(
         results = application.probing.runs.results(done.number)
         before = run_before(application.probing.runs, done)
         problems = _problems(done, results, thresholds)
+        error = error or _out_of_reach(results)
         if junit is not None:
             _write_junit(junit, done, results, thresholds)
         if as_json:
             print_json({**run_json(done, results), "failed": problems})
         else:
             shared = shared_items(application.probing.golden, before, done)
-            print_run(done, results, runs=application.probing.runs, before=before, shared=shared)
-            for problem in problems:
-                if problem != done.error:  # which `print_run` has told
-                    typer.echo(f"failed: {problem}")
-    if error := error or _out_of_reach(results):
+            told = done if done.error is None else replace(done, error=done.error.removesuffix(f": {error}"))
+            print_run(told, results, runs=application.probing.runs, before=before, shared=shared)
+            for line in (f"failed: {problem}" for problem in problems if not _is_told(problem, done, error)):
+                typer.echo(line)
+            for line in unfound:
+                typer.echo(readable(line))
+    if error is not None:  # which ends up on standard error, so that nothing above repeats it
         raise error
     if problems or done.state is not RunState.DONE:
         raise typer.Exit(1)
@@ -145,8 +149,8 @@ def show(
             return
         before = run_before(application.probing.runs, found)
         shared = shared_items(application.probing.golden, before, found)
-        print_run(found, results, runs=application.probing.runs, before=before, shared=shared)
-    print_items(results)
+        print_run(found, results, runs=application.probing.runs, before=before, shared=shared, leads_on=False)
+    print_items(found, results)
 
 
 @probe_app.command("compare")
@@ -215,8 +219,13 @@ def _problems(run: ProbeRun, results: list[ItemResult], thresholds: list[Thresho
     found = figures([one.scored for one in results])
     problems = [problem for _, problem in checks(found, thresholds) if problem is not None]
     if results and not found.unsure.count:
-        problems.append(f"no answer could be judged: {_reason(results[0])}")
+        problems.append(f"{_NOT_JUDGED}: {_reason(results[0])}")
     return [*problems, *([run.error] if run.error else [])]
+
+
+def _is_told(problem: str, run: ProbeRun, error: MonitorError | None) -> bool:
+    """Whether the run or the error that ends the command says the same."""
+    return problem == run.error or (isinstance(error, OutOfReach) and problem.startswith(_NOT_JUDGED))
 
 
 def _reason(result: ItemResult) -> str:

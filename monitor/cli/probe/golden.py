@@ -34,7 +34,7 @@ _Version = Annotated[int | None, typer.Option(min=1, help="Its version; default:
 
 @golden_app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON, JSON lines or CSV.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON, JSON lines or CSV; - is standard input.")],
     *,
     name: _Set,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the file, and store nothing.")] = False,
@@ -45,9 +45,10 @@ def import_(
 
     Reads questions and references of your own, RAGAS test sets, Langfuse dataset exports, and OpenAI evals.
     """
-    from monitor.probe.formats.read import read_golden
+    from monitor.probe.formats.read import read_golden, read_stream
 
-    items, who = read_golden(file), actor(by)
+    items = read_stream(sys.stdin.buffer, name="standard input") if file == Path("-") else read_golden(file)
+    who = actor(by)
     if dry_run:
         if as_json:
             print_json({"name": name, "items": len(items), "dry_run": True})
@@ -55,8 +56,9 @@ def import_(
             typer.echo(f"{file}: {plural(len(items), 'golden item')}; nothing is stored")
         return
     with opened() as application:
+        before = application.probing.golden.newest(name)
         made = application.probing.golden.save(name, items, by=who, now=application.now())
-    _print_made(made, as_json=as_json)
+    _print_made(made, before, as_json=as_json)
 
 
 @golden_app.command("add")
@@ -76,8 +78,9 @@ def add(
     who = actor(by)
     with opened() as application:
         item = item_of(application, interaction, reference=reference)
+        before = application.probing.golden.newest(name)
         made = application.probing.golden.add(name, item, by=who, now=application.now())
-    _print_made(made, as_json=as_json)
+    _print_made(made, before, as_json=as_json)
 
 
 @golden_app.command("remove")
@@ -91,8 +94,9 @@ def remove(
     """Make a version of a golden set without an item; earlier versions keep it."""
     who = actor(by)
     with opened() as application:
+        before = application.probing.golden.newest(name)
         made = application.probing.golden.remove(name, item, by=who, now=application.now())
-    _print_made(made, as_json=as_json)
+    _print_made(made, before, as_json=as_json)
 
 
 @golden_app.command("list")
@@ -117,7 +121,7 @@ def list_(*, as_json: AsJson = False) -> None:
 
 @golden_app.command("show")
 def show(name: _Name, *, version: _Version = None, as_json: AsJson = False) -> None:
-    """Show the questions of a golden set with their references."""
+    """Show the questions of a golden set with their references, tags, and the interactions that they were made of."""
     with opened() as application:
         found = _set(application, name, version)
     if as_json:
@@ -131,6 +135,11 @@ def show(name: _Name, *, version: _Version = None, as_json: AsJson = False) -> N
     for item in found.items:
         console.print(f"\n[bold]{literal(item.id)}[/bold] {literal(item.question)}", soft_wrap=True)
         console.print(f"  {literal(item.reference)}", soft_wrap=True)
+        if item.tags:
+            tags = ", ".join(f"{tag}={text}" for tag, text in item.tags.items())
+            console.print(f"  tags: {literal(tags)}", soft_wrap=True)
+        if item.source is not None:
+            console.print(f"  made of {literal(str(item.source))}", soft_wrap=True)
 
 
 @golden_app.command("export")
@@ -151,10 +160,18 @@ def _set(application: Application, name: str, version: int | None) -> GoldenSet:
     return found
 
 
-def _print_made(made: GoldenSet, *, as_json: bool) -> None:
+def _print_made(made: GoldenSet, before: GoldenSet | None, *, as_json: bool) -> None:
+    """Tells the version that a change has made, and how its items differ from those of the newest one before."""
+    from monitor.probe.golden import changes
+
+    found = changes(before, made)
     if as_json:
-        print_json({"name": made.name, "version": made.version, "hash": made.hash, "items": len(made.items)})
-    else:
-        typer.echo(
-            f"{readable(made.name)}, version {made.version}: {plural(len(made.items), 'item')}, {made.hash[:16]}"
-        )
+        about = {"name": made.name, "version": made.version, "hash": made.hash, "items": len(made.items)}
+        print_json({**about, "changes": found})
+        return
+    line = f"{readable(made.name)}, version {made.version}: {plural(len(made.items), 'item')}, {made.hash[:16]}"
+    if before is not None:
+        line += "; " + ", ".join(f"{what}: {number}" for what, number in found.items() if number)
+    if before is not None and before.version == made.version:
+        line += ", so there is no new version"
+    typer.echo(line)

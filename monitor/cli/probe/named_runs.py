@@ -26,7 +26,7 @@ def none_stored(runs: ProbeRuns, *, probe: str | None, app: str | None) -> str:
 
 
 def compared_runs(runs: ProbeRuns, before: str, after: str, *, probe: str | None) -> tuple[ProbeRun, ProbeRun]:
-    """The runs of these numbers, or the newest ones of these versions that are of the same probe.
+    """The runs of these numbers, of whatever probes, or the newest ones of these versions that are of the same probe.
 
     Raises:
         WrongSettings: there are none.
@@ -35,7 +35,7 @@ def compared_runs(runs: ProbeRuns, before: str, after: str, *, probe: str | None
     for later in second:
         for earlier in first:
             same = all(getattr(earlier, name) == getattr(later, name) for name in ("probe", "app", "environment"))
-            if same or len(first) == len(second) == 1:
+            if same or (str(earlier.number), str(later.number)) == (before, after):
                 return earlier, later
     raise WrongSettings(
         f"{readable(before)} and {readable(after)} have no runs of the same probe: name two runs of monitor probe list"

@@ -17,7 +17,7 @@ from monitor.assess.judge.correctness.grade import HIGHEST
 from monitor.cli.terminal import literal, plural
 from monitor.core.text.plain import readable
 from monitor.probe.compare import CONFIDENCE, FEWEST, Compared, Difference, compare
-from monitor.probe.figures import Mean, figures
+from monitor.probe.figures import Mean, RunFigures, figures
 from monitor.probe.result import ItemResult, ItemState, ProbeRun, RunState, ScoredRun
 
 if TYPE_CHECKING:
@@ -59,21 +59,16 @@ def print_run(
     before: ProbeRun | None,
     shared: Collection[str] | None,
     program: str = "monitor",
+    leads_on: bool = True,
 ) -> None:
-    """The figures of a run, how it compares with the one before it, and what to look at next.
+    """The figures of a run, how it compares with the one before it, its worst questions, and what shows all of them.
 
-    `program` is how a line for a shell begins that runs the program.
+    `program` is how a line for a shell begins that runs the program. Without `leads_on` the questions are left out: all
+    of them follow.
     """
     found = figures([one.scored for one in results])
     typer.echo(f"run {run.number} of the probe {readable(run.probe)}: {_about(run)}")
-    table = Table(box=None, pad_edge=False)
-    for name in ("figure", "mean", "95 % interval", "questions"):
-        table.add_column(name, justify="left" if name == "figure" else "right")
-    for name, words in _NAMES.items():
-        mean = found.named(name)
-        if mean.mean is not None and (run.turns > 1 or name in {"correctness", "unsure"}):
-            table.add_row(words, _value(mean, share=name == "unsure"), _interval(mean, name), str(mean.count))
-    Console().print(table)
+    _print_figures(run, found)
     for state in (ItemState.FAILED, ItemState.UNGRADED):
         if number := found.states.get(state, 0):
             who = "the chatbot did not answer" if state is ItemState.FAILED else "the judge did not grade"
@@ -86,18 +81,36 @@ def print_run(
             compared = compare(earlier.scores, [one.scored for one in results], same=shared)
             typer.echo(f"against run {before.number}{_version(before)}: {_line(compared.differences['correctness'])}")
             typer.echo(f"  {program} probe compare {before.number} {run.number}")
+    if leads_on and results:
+        _print_worst(results)
+        typer.echo(f"  {program} probe show {run.number}")
+
+
+def _print_figures(run: ProbeRun, found: RunFigures) -> None:
+    """The figures that something was measured for."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("figure", "mean", "95 % interval", "questions"):
+        table.add_column(name, justify="left" if name == "figure" else "right")
+    for name, words in _NAMES.items():
+        mean = found.named(name)
+        if mean.mean is not None and (run.turns > 1 or name in {"correctness", "unsure"}):
+            table.add_row(words, _value(mean, share=name == "unsure"), _interval(mean, name), str(mean.count))
+    if table.rows:
+        Console().print(table)
+
+
+def _print_worst(results: Sequence[ItemResult]) -> None:
     below = [one for one in results if one.correctness is not None and one.correctness < HIGHEST]
     worst = sorted(below, key=lambda one: one.correctness or 0)
     for one in worst[:_WORST]:
         typer.echo(f"  {one.correctness:g}  {readable(one.item.id)}: {_short(one.item.question)}")
-    typer.echo(f"  {program} probe show {run.number}")
 
 
-def print_items(results: Sequence[ItemResult]) -> None:
-    """Each item with its turns, the worst first."""
+def print_items(run: ProbeRun, results: Sequence[ItemResult]) -> None:
+    """Each item of a run with its turns, the worst first."""
     console = Console(highlight=False)
     for one in sorted(results, key=lambda one: (one.correctness or 0, one.item.id)):
-        console.print(f"\n[bold]{literal(one.item.id)}[/bold] {one.state} {_scores(one)}")
+        console.print(f"\n[bold]{literal(one.item.id)}[/bold] {one.state} {_scores(one, turns=run.turns)}")
         console.print(f"  reference  {literal(_short(one.item.reference))}")
         for number, turn in enumerate(one.turns, start=1):
             console.print(f"  {number} asked    {literal(_short(turn.question))}")
@@ -114,11 +127,12 @@ def print_items(results: Sequence[ItemResult]) -> None:
 def print_runs(scored: Sequence[ScoredRun]) -> None:
     """A line for each run; the number of questions gives way to wscore where a run has further turns."""
     with_turns = any(one.run.turns > 1 for one in scored)
-    table = Table(box=None, pad_edge=False)
-    names = ["run", "probe", "chatbot", "began (UTC)", "state", "correctness", "not sure", "asked"]
-    for name in [*names, *(["wscore"] if with_turns else [])]:
+    table = Table(box=None, pad_edge=False, collapse_padding=True)
+    names = ["run", "probe", "chatbot", "began (UTC)", "state", "correctness", "not sure"]
+    for name in [*names, "wscore" if with_turns else "asked"]:
         words = name in {"probe", "chatbot", "state"}
-        table.add_column(name, justify="left" if words else "right", no_wrap=not words)
+        foreign = name in {"probe", "chatbot"}  # of any length: they go on in the next line, whole
+        table.add_column(name, justify="left" if words else "right", no_wrap=not foreign, overflow="fold")
     for one in scored:
         found, run = figures(one.scores), one.run
         row = [
@@ -126,12 +140,12 @@ def print_runs(scored: Sequence[ScoredRun]) -> None:
             literal(run.probe),
             literal(run.chatbot) or "-",
             f"{run.began_at:%Y-%m-%d %H:%M}",
-            "candidate" if run.candidate and run.state is RunState.DONE else _state(run),
+            "candidate" if run.candidate and run.state is RunState.DONE else run.state,
             _value(found.correctness),
             _value(found.unsure, share=True),
-            str(len(one.scores)),
         ]
-        table.add_row(*row, *([_value(found.wscore) if run.turns > 1 else "-"] if with_turns else []))
+        last = str(len(one.scores)) if not with_turns else _value(found.wscore) if run.turns > 1 else "-"
+        table.add_row(*row, last)
     Console().print(table)
 
 
@@ -152,6 +166,9 @@ def print_comparison(before: ProbeRun, after: ProbeRun, found: Compared) -> None
 
 def _unlike(before: ProbeRun, after: ProbeRun) -> Iterator[str]:
     """What else than the chatbot may move the scores between two runs."""
+    asked = [f"{one.probe} about {one.app} in {one.environment}" for one in (before, after)]
+    if asked[0] != asked[1]:
+        yield f"the runs are of different probes: {readable(asked[0])}, then {readable(asked[1])}"
     if before.golden_hash != after.golden_hash:
         yield "the golden sets differ: only questions with the same text and reference are compared"
     if before.turns != after.turns:
@@ -170,8 +187,9 @@ def _line(difference: Difference, *, share: bool = False) -> str:
     words = f"{_signed(difference.mean, share=share)} over {plural(difference.pairs, 'question')}"
     if difference.lower is None or difference.upper is None:
         return f"{words}: {_OUTCOMES[difference.outcome]}, too few to compare"
-    bounds = f"{_signed(difference.lower, share=share)} to {_signed(difference.upper, share=share)}"
-    return f"{words} ({CONFIDENCE:.0%} interval {bounds}): {_OUTCOMES[difference.outcome]}"
+    low, high = (_signed(bound, share=share) for bound in (difference.lower, difference.upper))
+    interval = "" if low == high else f" ({CONFIDENCE:.0%} interval {low} to {high})"
+    return f"{words}{interval}: {_OUTCOMES[difference.outcome]}"
 
 
 def _score(value: float) -> str:
@@ -195,8 +213,10 @@ def _version(run: ProbeRun) -> str:
     return f" ({readable(run.chatbot)})" if run.chatbot else ""
 
 
-def _scores(one: ItemResult) -> str:
-    named = (("correctness", one.correctness), ("wscore", one.wscore), ("turns", one.lscore), ("best", one.mscore))
+def _scores(one: ItemResult, *, turns: int) -> str:
+    """Its scores; those of a conversation say nothing about a single turn."""
+    of_turns = (("wscore", one.wscore), ("turns", one.lscore), ("best", one.mscore))
+    named = (("correctness", one.correctness), *(of_turns if turns > 1 else ()))
     return ", ".join(f"{name} {value:g}" for name, value in named if value is not None)
 
 
@@ -209,7 +229,8 @@ def _value(mean: Mean, *, share: bool = False) -> str:
 def _interval(mean: Mean, name: str) -> str:
     if mean.lower is None or mean.upper is None:
         return "-"
-    return f"{mean.lower:.1%} to {mean.upper:.1%}" if name == "unsure" else f"{mean.lower:.2f} to {mean.upper:.2f}"
+    low, high = (f"{bound:.1%}" if name == "unsure" else f"{bound:.2f}" for bound in (mean.lower, mean.upper))
+    return low if low == high else f"{low} to {high}"
 
 
 def _short(text: str) -> str:

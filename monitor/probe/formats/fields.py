@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from monitor.core.assessment_json import storable
+from monitor.core.text.plain import readable
 from monitor.probe.golden import GoldenItem, NotGolden, Source, golden_item
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -80,6 +81,28 @@ FORMATS: Final[Sequence[tuple[Callable[[Fields], bool], Callable[[Fields], Golde
     (lambda row: "input" in row and "ideal" in row, _evals),
     (lambda row: isinstance(row.get("item"), Mapping), _evals_item),
 )
+
+_REFERENCES: Final = {  # by the field of the question
+    "question": ("reference", "ground_truth", "ground_truths"),
+    "user_input": ("reference",),
+    "input": ("expectedOutput", "expected_output", "ideal"),
+}
+_MOST_NAMED: Final = 10  # fields that a message repeats
+
+
+def format_of(row: Fields) -> Callable[[Fields], GoldenItem] | None:
+    """What reads the row; None if it has the fields of no format."""
+    return next((read for recognises, read in FORMATS if recognises(row)), None)
+
+
+def lacking(row: Fields, what: str) -> str:
+    """What a row of no format has and lacks; `what` is what its fields are called: fields, or columns."""
+    found = ", ".join(readable(name) for name in [*row][:_MOST_NAMED] if name)  # None: beyond the header
+    question = next((name for name in _REFERENCES if name in row), None)
+    if question is None:
+        known = "question and reference, user_input and reference, input and expectedOutput, or input and ideal"
+        return f"has none of the {what} {known}" + (f": it has {found}" if found else "")
+    return f"has {question}, but no {' or '.join(_REFERENCES[question])}: its {what} are {found}"
 
 
 def _made(

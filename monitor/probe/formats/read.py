@@ -10,11 +10,11 @@ import io
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 
 from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
-from monitor.probe.formats.fields import FORMATS, is_archived
+from monitor.probe.formats.fields import format_of, is_archived, lacking
 from monitor.probe.golden import MOST_ITEMS, GoldenItem, NotGolden, question_key
 
 LARGEST: Final = 64 * 2**20  # bytes of a file
@@ -36,14 +36,22 @@ def read_golden(path: Path) -> list[GoldenItem]:
             nothing of the file may be used.
     """
     try:
-        if path.stat().st_size > LARGEST:
-            raise WrongSettings(f"{path}: is larger than {LARGEST // 2**20} MiB")
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            return read_stream(file, name=str(path))
     except OSError as error:
         raise WrongSettings(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def read_stream(file: IO[bytes], *, name: str) -> list[GoldenItem]:
+    """Like `read_golden`, but from an open file; messages call it `name`."""
+    content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise WrongSettings(f"{name}: is larger than {LARGEST // 2**20} MiB")
+    try:
+        text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()  # with line breaks of any system
     except UnicodeDecodeError:
-        raise WrongSettings(f"{path}: is not UTF-8") from None
-    return parse_golden(text, name=str(path))
+        raise WrongSettings(f"{name}: is not UTF-8") from None
+    return parse_golden(text, name=name)
 
 
 def parse_golden(text: str, *, name: str) -> list[GoldenItem]:
@@ -86,11 +94,10 @@ def _item(value: object) -> GoldenItem:
         raise NotGolden("is no object with a question and a reference")
     if None in value:  # what a CSV row has beyond the header
         raise NotGolden("has more fields than the header: a text with a comma needs quotes around it")
-    for recognises, read in FORMATS:
-        if recognises(value):
-            return read(value)
-    known = "question and reference, user_input and reference, input and expectedOutput, or input and ideal"
-    raise NotGolden(f"has none of the fields {known}")
+    read = format_of(value)
+    if read is None:
+        raise NotGolden(lacking(value, "fields"))
+    return read(value)
 
 
 def _rows(text: str, name: str) -> Iterator[Row]:
@@ -112,6 +119,8 @@ def _rows(text: str, name: str) -> Iterator[Row]:
         try:
             place = 2
             for row in reader:
+                if format_of(row) is None:
+                    raise WrongSettings(f"{name}:1: the header {lacking(row, 'columns')}")
                 yield Row(place, row)
                 place = reader.line_num + 1
         except csv.Error as error:
@@ -128,7 +137,7 @@ def _held(value: object) -> list[Any] | None:
     """The only list of objects in an object, such as the items of an exported dataset."""
     lists = [held for held in value.values() if isinstance(held, list)] if isinstance(value, Mapping) else []
     objects = [held for held in lists if held and all(isinstance(item, Mapping) for item in held)]
-    whole = isinstance(value, Mapping) and any(recognises(value) for recognises, _ in FORMATS)
+    whole = isinstance(value, Mapping) and format_of(value) is not None
     return objects[0] if len(objects) == 1 and not whole else None
 
 

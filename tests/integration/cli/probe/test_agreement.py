@@ -172,6 +172,20 @@ def test_without_documents_answers_are_judged_without_contexts_only(run, server)
     assert not any(map(with_contexts, server.chats))
 
 
+def test_an_app_without_answers_is_refused_with_those_that_have_some(run, labels, writer, server):
+    done = run(labels, "--app", "nix")
+    assert str(done.exception) == ("--app: no answer of the app 'nix' is stored; apps that have some: none")
+    writer.write(a_batch(an_assessment(app="shop", retrieved_documents=())))
+    assert str(run(labels, "--app", "nix").exception).endswith("; apps that have some: shop")
+    assert not server.chats
+    assert str(run(labels, "--app", "shop", "--contexts", "both").exception).startswith(
+        "the answers of the app 'shop' of the last 28 days hold no documents: name another app, or leave"
+    )
+    assert "the answers of the app 'shop' of the last 28 days hold no documents, so answers are judged without" in (
+        run(labels, "--app", "shop", "--json").stderr
+    )
+
+
 def test_our_own_labels_are_judged_by_default(run, server):
     server.answer = lambda _: {"feedback": "Fine.", "score": 3}
     found = json.loads(run("--repeats", 1, "--json").stdout)

@@ -40,6 +40,7 @@ def problems(text):
     return str(caught.value).splitlines()
 
 
+PAIRS = "question and reference, user_input and reference, input and expectedOutput, or input and ideal"
 OURS = {"id": "q1", "question": Q, "reference": R, "tags": {"topic": "refunds", "n": 3}, "source": "shop/7"}
 RAGAS = {
     "user_input": Q,
@@ -185,6 +186,28 @@ def test_rows_that_are_no_golden_items_are_named(row, problem):
     assert found.startswith(f"f:2: {problem}")
 
 
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        (
+            {"id": "q1", "question": Q, "answer": R},
+            "has question, but no reference or ground_truth or ground_truths: its {} are id, question, answer",
+        ),
+        ({"user_input": Q}, "has user_input, but no reference: its {} are user_input"),
+        ({"input": Q}, "has input, but no expectedOutput or expected_output or ideal: its {} are input"),
+        (
+            {"frage": Q, "antwort": R},
+            f"has none of the {{}} {PAIRS}: it has frage, antwort",
+        ),
+    ],
+)
+def test_what_a_row_or_a_header_lacks_is_named(row, problem):
+    assert problems(lines(OURS, row)) == [f"f:2: {problem.format('fields')}"]
+    rows = [{**row, "n": n} for n in range(3)]
+    (told,) = problems(table(*rows))  # once, not for each row
+    assert told == f"f:1: the header {problem.format('columns')}, n"
+
+
 def test_up_to_twenty_problems_are_named():
     found = problems(lines(*[{"n": n} for n in range(25)]))
     assert len(found) == 21
@@ -208,7 +231,7 @@ def test_places_in_tables_are_the_lines_where_rows_begin():
         ("[]", "holds no golden items"),
         ('question,reference\n"a', "is not valid CSV"),
         ("question,reference\na,b,c\n", ":2: has more fields than the header"),
-        ("frage;antwort\na;b\n", "has none of the fields"),
+        ("frage;antwort\na;b\n", ":1: the header has none of the columns"),
         ("question,reference\n" + "x" * 200_000 + ",a\n", "is not valid CSV|has more than 20,000 characters"),
         ("\x00", "holds no golden items|is not valid CSV"),
         ("hello", "holds no golden items"),
