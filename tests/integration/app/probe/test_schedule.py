@@ -146,9 +146,9 @@ def test_a_run_that_the_judge_refuses_has_failed(application):
     settings = application.settings
     refused = settings.model_copy(update={"llm": settings.llm.model_copy(update={"api_key": SecretStr("revoked")})})
     with Application(refused, now=application.now) as other:
-        run, error = run_probe(other, other.probing.probe("hourly"), stop=Event())
-    assert (run.state, isinstance(error, Fatal)) == (RunState.FAILED, True)
-    assert run.error == f"0 of 3 questions were asked: {error}"
+        ended = run_probe(other, other.probing.probe("hourly"), stop=Event())
+    assert (ended.run.state, isinstance(ended.error, Fatal)) == (RunState.FAILED, True)
+    assert ended.run.error == f"0 of 3 questions were asked: {ended.error}"
 
 
 def test_while_the_file_is_wrong_its_last_good_probes_go_on_and_it_is_told_once(application, due, caplog, tmp_path):
