@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from monitor.alert.rules.parameters import duration
+from monitor.core.errors import WrongSettings
 from monitor.core.yaml.form import parse_form, read_text
 from monitor.probe.golden import SET_NAME
 from monitor.probe.target import Target
@@ -268,13 +269,17 @@ class Probe:
 
     def open_target(self) -> Target:
         """Opens the chatbot. Raises `WrongSettings` if a secret or a function is missing."""
-        return self.target.target(timeout=self.timeout.total_seconds(), per_second=self.per_second)
+        return self._opened(self.target)
 
     def open_retriever(self) -> Target | None:
         """Opens the retriever, if the probe names one; like `open_target`."""
-        if self.retriever is None:
-            return None
-        return self.retriever.target(timeout=self.timeout.total_seconds(), per_second=self.per_second)
+        return None if self.retriever is None else self._opened(self.retriever)
+
+    def _opened(self, form: TargetForm) -> Target:
+        try:
+            return form.target(timeout=self.timeout.total_seconds(), per_second=self.per_second)
+        except WrongSettings as error:
+            raise WrongSettings(f"the probe {self.name!r}: {error}") from None
 
 
 def load_probes(path: Path) -> Mapping[str, Probe]:

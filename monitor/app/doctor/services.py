@@ -50,8 +50,10 @@ def check_language_models(application: Application) -> str:
         found.append(f"sidecar ({settings.sidecar.mode}): {_asked(settings, Purpose.SIDECAR)}")
     if settings.judge.mode != "off":
         found.append(f"judge ({settings.judge.mode}): {_asked(settings, Purpose.JUDGE)}")
+    if settings.probes is not None:
+        found.append(f"probes: {_asked(settings, Purpose.PROBE)}")
     if not found:
-        return "not used: MONITOR_SIDECAR__MODE and MONITOR_JUDGE__MODE are off"
+        return "not used: MONITOR_SIDECAR__MODE and MONITOR_JUDGE__MODE are off, MONITOR_PROBES is not set"
     if not any(value is not None for value in settings.llm.budget.model_dump().values()):
         found.append("no budget is set: MONITOR_LLM__BUDGET__…")
     return "; ".join(found)

@@ -88,7 +88,7 @@ class Transport:
         except (openai.APIConnectionError, httpx2.RequestError, OSError, _LateError) as error:
             # The client wraps errors before the body; errors within the body come from the layer below.
             late = isinstance(error, openai.APITimeoutError | httpx2.TimeoutException | _LateError)
-            what = "does not answer in time" if late else "is out of reach"
+            what = "does not answer in time" if late else "is out of reach; MONITOR_LLM__BASE_URL says where it is"
             sent = not isinstance(error.__cause__ or error, _NOT_SENT)
             raise Unanswered(f"the language model at {self.host} {what}", late=late, sent=sent) from None
         except RuntimeError:

@@ -153,7 +153,7 @@ def print_comparison(before: ProbeRun, after: ProbeRun, found: Compared) -> None
     """What a comparison found, and the questions that moved most."""
     typer.echo(f"run {before.number}{_version(before)} against run {after.number}{_version(after)}")
     for name, difference in found.differences.items():
-        if difference.pairs and (name != "wscore" or max(before.turns, after.turns) > 1):
+        if name == "correctness" or (difference.pairs and (name != "wscore" or max(before.turns, after.turns) > 1)):
             typer.echo(f"{_NAMES[name]}: {_line(difference, share=name == 'unsure')}")
     for line in _unlike(before, after):
         typer.echo(line)

@@ -77,9 +77,9 @@ def test_targets_are_opened_with_their_names():
 
 def test_a_secret_that_is_missing_is_told_when_the_target_is_opened():
     found = parse_probes(WHOLE, name="p.yaml")
-    with pytest.raises(WrongSettings, match="header Authorization: cannot read /run/secrets/bot"):
+    with pytest.raises(WrongSettings, match="the probe 'support': header Authorization: cannot read /run/secrets/bot"):
         found["support"].open_target()
-    with pytest.raises(WrongSettings, match="cannot load 'bot:retrieve'"):
+    with pytest.raises(WrongSettings, match="the probe 'support': python: cannot load 'bot:retrieve'"):
         found["support"].open_retriever()
 
 

@@ -180,6 +180,7 @@ def test_a_run_that_judged_nothing_is_not_what_the_next_one_is_compared_with(pro
     bot.script += answers(REFERENCE, "v1") + [Says(status=400) for _ in ITEMS] + answers("It takes 30 days.", "v2")
     assert [probed.run("probe", "run", "support").returncode for _ in range(2)] == [0, 1]
     assert "monitor probe compare 1 3" in probed.run("probe", "run", "support").stdout
+    assert "no question was judged in both runs" in probed.run("probe", "compare", "1", "2").stdout
 
 
 def test_a_chatbot_that_nobody_reaches_is_three(probed, bot, tmp_path):
