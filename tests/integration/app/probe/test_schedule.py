@@ -18,6 +18,7 @@ from monitor.core.settings.load import load_settings
 from monitor.probe.golden import GoldenItem
 from monitor.probe.result import RunState
 from tests.rig.waiting import until
+from tests.servers.chatbot import chatbot
 from tests.servers.llm import CHAT_MODEL, KEY, llm_server
 from tests.servers.llm.conversing import conversing
 
@@ -139,6 +140,16 @@ def test_a_run_in_which_nothing_is_judged_is_told_with_the_next_step(due, bot, c
     with caplog.at_level(logging.INFO):
         due.look()
         until("it is told", lambda: "no answer could be judged: monitor probe show 1 tells why" in caplog.text)
+
+
+def test_a_path_that_finds_nothing_in_any_answer_is_told(due, caplog, tmp_path):
+    with chatbot() as running:
+        http = f"{{url: '{running.url}', body: '{{question}}', answer: $.answer, version: $.build}}"
+        (tmp_path / "probes.yaml").write_text(
+            f"probes: [{{name: web, app: shop, golden: refunds, every: 1h, target: {{http: {http}}}}}]"
+        )
+        due.look()
+        until("it is told", lambda: "probe web: run 1: version: nothing stood at $.build in any answer" in caplog.text)
 
 
 def test_a_file_that_becomes_wrong_begins_nothing(application, due, tmp_path):
