@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias, get_args
 
 from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason, Verdict
@@ -15,6 +15,7 @@ Label: TypeAlias = Literal["app", "environment", "model", "topic", "source", "pr
 ANSWER_LABELS: tuple[Label, ...] = ("app", "environment", "model", "topic")
 INGEST_LABELS: tuple[Label, ...] = ("source",)  # a Kafka topic, or a file
 PROBE_LABELS: tuple[Label, ...] = ("probe", "app", "environment")
+LABELS: tuple[Label, ...] = get_args(Label)
 RATES = ("negative", *(each.value for kind in (Verdict, Reason, Diagnosis) for each in kind))
 MEANS = ("sdq", "sdrd", "sda", "qrd", "qa")
 # Quantities of single answers, each with the rate that counts what it shows when it is bad.

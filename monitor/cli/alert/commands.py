@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import getpass
 import os
+from contextlib import suppress
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,7 +18,7 @@ from monitor.core.errors import Fatal, OutOfReach, Retriable, WrongSettings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from monitor.alert.mute import Muting
@@ -140,7 +142,8 @@ def alerts_silence(
 ) -> None:
     """Notify nobody of the alerts that match, for a while.
 
-    They are still evaluated. Matchers test an alert's labels, and `rule` and `severity` too.
+    They are still evaluated. Matchers test an alert's labels, and `rule` and `severity` too; a label that no alert has
+    is told.
     """
     from monitor.alert.notify.actions import new_silence
     from monitor.core.text.duration import parse_duration
@@ -153,7 +156,15 @@ def alerts_silence(
         except ValueError as error:
             raise WrongSettings(str(error)) from None
         application.alerting.responses.silence(silence, now=application.now())
-        active = [alert for alert in application.alerting.store.alerts() if alert.state.active]
+        alerts = application.alerting.store.alerts()
+        known = _known_labels(application, alerts)
+    if unknown := dict.fromkeys(matcher.label for matcher in parsed if matcher.label not in known):
+        for label in unknown:
+            near = "".join(f": did you mean {readable(name)}?" for name in get_close_matches(label, known, n=1))
+            typer.echo(f"monitor: no alert has the label {readable(label)!r}, so it counts as empty{near}", err=True)
+        typer.echo(f"  the labels are {', '.join(map(readable, known))}", err=True)
+        typer.echo(f"  monitor alerts unsilence {silence.id} ends this silence", err=True)
+    active = [alert for alert in alerts if alert.state.active]
     silenced = sorted({alert.rule for alert in active if silence.holds(alert.matched, silence.starts_at)})
     if as_json:
         print_json({"id": silence.id, "ends_at": silence.ends_at, "silences": silenced})
@@ -273,6 +284,17 @@ def _who(by: str | None) -> str:
         return by or getpass.getuser()
     except (KeyError, OSError):  # KeyError before Python 3.13
         return f"uid {os.getuid()}"
+
+
+def _known_labels(application: Application, alerts: Sequence[Alert]) -> list[str]:
+    """The labels that an alert may have: those of every signal, of the rules in force, and of stored alerts."""
+    from monitor.alert.signal import LABELS
+
+    own: set[str] = set()
+    with suppress(WrongSettings):  # a running monitor keeps the earlier rules
+        own = {label for rule in application.alerting.rules.rules for label in rule.labels}
+    stored = {label for alert in alerts for label in alert.labels}
+    return sorted({*LABELS, "rule", "severity"} | own | stored)
 
 
 def _matchers(texts: list[str]) -> list[Matcher]:

@@ -75,7 +75,7 @@ def print_run(
             typer.echo(f"{who} {plural(number, 'question')}")
     if run.error:
         typer.echo(f"{run.state}: {readable(run.error)}")
-    if before is not None:
+    if before is not None and found.unsure.count:  # something was judged
         earlier = next(iter(runs.scored([before.number])), None)
         if earlier is not None:
             compared = compare(earlier.scores, [one.scored for one in results], same=shared)

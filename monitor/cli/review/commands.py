@@ -96,7 +96,7 @@ def review_next(
                 shown.append(offer_json(row, offer, label_command(offer, by and who), reveal=reveal))
             print_json(shown)
         elif not found:
-            typer.echo(f"nothing to label among the answers of the last {since}")
+            typer.echo(f"nothing to label among the answers{_of(app_name)} of the last {since}")
         elif interactive:
             _label_one_by_one(application, rows, who, reveal=reveal)
         else:
@@ -184,11 +184,16 @@ def review_agreement(
     if report.weeks:
         console.print(weeks_table([*report.weeks, report.together]))
     else:
-        console.print("no answer of these weeks was drawn at random yet; `monitor review next` draws some")
+        none = f"no answer{_of(app_name)} of these weeks was drawn at random yet; `monitor review next` draws some"
+        console.print(none, markup=False)
     for line in remarks(report.together, report.left_out):
         console.print(line, style="dim")
     if report.pairs:
         console.print(pairs_table(report.pairs))
+
+
+def _of(app: str | None) -> str:
+    return "" if app is None else f" of the app {readable(app)!r}"
 
 
 def _show(application: Application, offer: Offer, row: _Row, who: str, *, reveal: bool) -> None:

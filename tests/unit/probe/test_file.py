@@ -141,6 +141,10 @@ def test_a_secret_that_is_missing_is_told_when_the_target_is_opened():
             "p.yaml:5:20: probes[0].target.http: body holds neither",
         ),
         (
+            probe("target: {http: {url: 'http://b', body: {q: '{question}', h: '{histroy}'}, answer: $.a}}"),
+            "p.yaml:5:44: probes[0].target.http.body: {histroy} is no placeholder: did you mean {history}? The ",
+        ),
+        (
             probe("target: {http: {url: 'http://b', bodies: 1, body: '{question}', answer: $.a}}"),
             "p.yaml:5:38: probes[0].target.http.bodies: unknown key",
         ),

@@ -88,7 +88,7 @@ def test_a_release_gate(probed, bot, tmp_path):
     bad = probed.run("probe", "run", "support", "--fail-under", "correctness=4.0", "--junit", "out.xml")
     assert bad.returncode == 1
     assert "failed: correctness is 3.00, and its limit is 4" in bad.stdout
-    assert "-2.00 over 12 questions (99% interval -2.00 to -2.00): worse" in bad.stdout
+    assert "-2.00 over 12 questions: worse" in bad.stdout
     assert steps(probed, bad.stdout) == ["monitor probe compare 1 2", "monitor probe show 2"]
     suite = ET.parse(tmp_path / "out.xml").getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("14", "1", "0")
@@ -206,7 +206,8 @@ def test_a_refused_key_ends_the_run_at_once(probed, bot):
     bot.script += [Says(), Says(status=401, body="who?")]
     ended = probed.run("probe", "run", "support")
     assert ended.returncode == 1
-    assert "1 of 12 questions were asked: http " in ended.stdout
+    assert "stopped: 1 of 12 questions were asked\n" in ended.stdout
+    assert "HTTP 401 (who?)" in ended.stderr
     assert len(bot.asked) == 2
 
 

@@ -61,6 +61,9 @@ def test_labels_of_a_file_are_compared_and_exported_and_come_in_again(filled, tm
     assert done == {"stored": 40, "unchanged": 0, "at_random": 40}
     assert filled.json("review", "label", "--file", "-", "--by", "ann", stdin=lines)["unchanged"] == 40
     assert told(filled, "next") == "nothing to label among the answers of the last 7d\n"
+    of_nix = "of the app 'nix' of"
+    assert told(filled, "next", "--app", "nix") == f"nothing to label among the answers {of_nix} the last 7d\n"
+    assert told(filled, "agreement", "--app", "nix").startswith(f"no answer {of_nix} these weeks was drawn at random")
 
     found = filled.json("review", "agreement", "--weeks", "2")
     assert (found["all"]["labels"], found["all"]["not_labelled"], found["left_out"]) == (40, 0, 0)

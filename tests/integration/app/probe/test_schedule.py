@@ -19,6 +19,7 @@ from monitor.core.settings.load import load_settings
 from monitor.probe.golden import GoldenItem
 from monitor.probe.result import RunState
 from tests.rig.waiting import until
+from tests.servers.chatbot import chatbot
 from tests.servers.llm import CHAT_MODEL, KEY, llm_server
 from tests.servers.llm.conversing import conversing
 
@@ -149,6 +150,16 @@ def test_a_run_that_the_judge_refuses_has_failed(application):
         ended = run_probe(other, other.probing.probe("hourly"), stop=Event())
     assert (ended.run.state, isinstance(ended.error, Fatal)) == (RunState.FAILED, True)
     assert ended.run.error == f"0 of 3 questions were asked: {ended.error}"
+
+
+def test_a_path_that_finds_nothing_in_any_answer_is_told(due, caplog, tmp_path):
+    with chatbot() as running:
+        http = f"{{url: '{running.url}', body: '{{question}}', answer: $.answer, version: $.build}}"
+        (tmp_path / "probes.yaml").write_text(
+            f"probes: [{{name: web, app: shop, golden: refunds, every: 1h, target: {{http: {http}}}}}]"
+        )
+        due.look()
+        until("it is told", lambda: "probe web: run 1: version: nothing stood at $.build in any answer" in caplog.text)
 
 
 def test_while_the_file_is_wrong_its_last_good_probes_go_on_and_it_is_told_once(application, due, caplog, tmp_path):

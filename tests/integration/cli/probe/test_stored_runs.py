@@ -128,3 +128,6 @@ def test_a_run_that_measured_nothing_has_no_table(monitor, stored):
     shown = monitor("show", 1).stdout
     assert "95 % interval" not in shown
     assert shown.endswith("stopped: 1 of 3 questions were asked: why\n")
+    stored((5,))
+    stored()
+    assert "against run" not in monitor("show", 3).stdout

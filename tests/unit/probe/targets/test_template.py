@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.probe.target import Exchange
-from monitor.probe.targets.template import asks, fill
+from monitor.probe.targets.template import asks, fill, unfilled
 
 HISTORY = [Exchange(question="Q1", answer="A1")]
 BEFORE = [{"role": "user", "content": "Q1"}, {"role": "assistant", "content": "A1"}]
@@ -60,3 +60,38 @@ def test_what_is_filled_in_is_not_filled_again(text):
     template = {"{question}": ["{question}", "{conversation}: {question}", 1, None]}
     assert fill(template, question=text, history=[], conversation="c")["{question}"] == [text, f"c: {text}", 1, None]
     assert fill("{question}/{conversation}", question="q", history=[], conversation=text) == f"q/{text}"
+
+
+KNOWN = "The placeholders are {question}, {history}, {messages}, {conversation}"
+
+
+@pytest.mark.parametrize(
+    ("template", "problem"),
+    [
+        ({"q": "{question}", "h": "{histroy}"}, f"{{histroy}} is no placeholder: did you mean {{history}}? {KNOWN}"),
+        (["{message}"], f"{{message}} is no placeholder: did you mean {{messages}}? {KNOWN}"),
+        ("a {Question}", f"{{Question}} is no placeholder: did you mean {{question}}? {KNOWN}"),
+        ("{ question }", f"{{ question }} is no placeholder: did you mean {{question}}? {KNOWN}"),
+        (
+            {"a": [{"b": "so far: {history}"}]},
+            "{history} is a list of messages and cannot stand within a text: make it a value of its own",
+        ),
+    ],
+)
+def test_a_placeholder_that_would_be_sent_as_it_is_is_named(template, problem):
+    assert unfilled(template) == problem
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        None,
+        1,
+        {"q": "{question} {conversation}", "h": "{history}", "m": ["{messages}"]},
+        '{"question": "{question}", "filter": {"lang": {}}}',
+        "{question} {name} {query} {story} {0} {} {{question}} ${question}",
+        {"{histroy}": "a key is never filled"},
+    ],
+)
+def test_other_braces_stay_as_they_are(template):
+    assert unfilled(template) is None
