@@ -36,7 +36,7 @@ class ProbedRun:
 
     @property
     def says_enough(self) -> bool:
-        return self.judged >= LEAST_JUDGED * self.items
+        return says_enough(self.judged, of=self.items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +54,11 @@ class Probed:
     @property
     def labels(self) -> Mapping[str, str]:
         return {"probe": self.probe, "app": self.app, "environment": self.environment}
+
+
+def says_enough(judged: int, *, of: int) -> bool:
+    """Whether a run with so many judged questions says anything of the chatbot."""
+    return judged >= LEAST_JUDGED * of
 
 
 def run_of_detail(detail: str | None) -> int | None:
