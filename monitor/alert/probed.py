@@ -39,7 +39,7 @@ class ProbedRun:
 
     @property
     def says_enough(self) -> bool:
-        return self.judged >= LEAST_JUDGED * self.items
+        return says_enough(self.judged, of=self.items)
 
     @property
     def said(self) -> str:
@@ -64,6 +64,11 @@ class Probed:
     @property
     def labels(self) -> Mapping[str, str]:
         return {"probe": self.probe, "app": self.app, "environment": self.environment}
+
+
+def says_enough(judged: int, *, of: int) -> bool:
+    """Whether a run with so many judged questions says anything of the chatbot."""
+    return judged >= LEAST_JUDGED * of
 
 
 def run_of_detail(detail: str | None) -> int | None:

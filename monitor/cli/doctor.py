@@ -26,8 +26,8 @@ def doctor(*, as_json: AsJson = False) -> None:
     else:
         table = Table(box=None, show_header=False, padding=(0, 1))
         for f in findings:
-            mark = "[green]ok[/]" if f.good else "[red]fails[/]"
-            table.add_row(mark, f.check, literal(f.detail if f.good else f"{f.detail}\n→ {f.mended_by}"))
+            mark = "[red]fails[/]" if not f.good else "[yellow]warns[/]" if f.mended_by else "[green]ok[/]"
+            table.add_row(mark, f.check, literal(f"{f.detail}\n→ {f.mended_by}" if f.mended_by else f.detail))
         Console().print(table)
     if not all(f.good for f in findings):
         raise typer.Exit(1)

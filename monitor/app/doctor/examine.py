@@ -12,22 +12,23 @@ from monitor.app.doctor.parts import (
     check_migrations,
     check_plugins,
     check_prices,
-    check_probes,
     check_profile,
     check_references,
     check_reranker,
     check_rules,
     check_settings,
 )
+from monitor.app.doctor.probes import check_probes
 from monitor.app.doctor.services import check_export, check_kafka, check_language_models, check_lookup, check_receivers
 from monitor.app.doctor.stored import check_audit, check_turns
+from monitor.app.doctor.words import Warned
 from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """The result of one check. `mended_by` says what to do if `good` is False."""
+    """The result of one check. `mended_by` is the next step: of a good one it makes a warning."""
 
     check: str
     good: bool
@@ -38,7 +39,7 @@ class Finding:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Check:
     name: str
-    run: Callable[[Application], str]
+    run: Callable[[Application], str | Warned]
     mended_by: str
     needs: str | None = None
 
@@ -55,7 +56,9 @@ def examine(application: Application) -> Iterator[Finding]:
             yield Finding(check=check.name, good=False, detail="not checked", mended_by=f"mend the {check.needs} first")
             continue
         try:
-            yield Finding(check=check.name, good=True, detail=check.run(application))
+            found = check.run(application)
+            told = Warned(detail=found, mended_by="") if isinstance(found, str) else found
+            yield Finding(check=check.name, good=True, detail=told.detail, mended_by=told.mended_by)
         except MonitorError as error:
             failed.add(check.name)
             yield Finding(check=check.name, good=False, detail=str(error), mended_by=check.mended_by)
@@ -104,7 +107,8 @@ _CHECKS = (
     _Check(
         name="probes",
         run=check_probes,
-        mended_by="correct the file that MONITOR_PROBES names, or import the set; see docs/quality/probes.md",
+        mended_by="do what it says; docs/quality/probes.md describes the file that MONITOR_PROBES names",
+        needs="migrations",
     ),
     _Check(name="document look-up", run=check_lookup, mended_by="see docs/operate/lookup.md"),
     _Check(name="language models", run=check_language_models, mended_by="see docs/quality/language-models.md"),

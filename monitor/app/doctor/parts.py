@@ -10,10 +10,10 @@ from monitor.app.reference import State, listed
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.prices import prices_of
 from monitor.assess.judge.registry import metrics
-from monitor.core.errors import Fatal, WrongSettings
+from monitor.core.errors import Fatal
 from monitor.core.plugins import GROUPS, announced
 from monitor.core.settings.load import unknown_names
-from monitor.core.text.plain import plural, readable
+from monitor.core.text.plain import plural
 from monitor.ingest.dialects import dialects
 from monitor.store.database import retriable
 from monitor.store.migrate import has_schema, schema_state
@@ -105,19 +105,3 @@ def check_prices(application: Application) -> str:
     if table is None:
         return "not set: MONITOR_PRICES, so answers have no cost"
     return f"{plural(len(table.models), 'price')} in {table.currency}: {few([one.model for one in table.models])}"
-
-
-def check_probes(application: Application) -> str:
-    """Opens what each probe asks, and asks nothing."""
-    if application.settings.probes is None:
-        return "not set: MONITOR_PROBES"
-    probing, known = application.probing, application.probing.probes()
-    made = {one.name for one in probing.golden.every()}
-    for probe in known.values():
-        if probe.golden not in made:
-            raise WrongSettings(f"the probe {readable(probe.name)} asks the golden set {readable(probe.golden)}: none")
-        for target in (probe.open_target(), probe.open_retriever()):
-            if target is not None:
-                target.close()
-    judge = application.language_models.probing_model.model
-    return f"{plural(len(known), 'probe')}, judged by {readable(judge)}: {few(sorted(known))}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from typing import Any
 
 from typing_extensions import override
 
@@ -12,7 +13,8 @@ from monitor.app.wiring.export import destinations
 from monitor.app.wiring.lookup import sources
 from monitor.app.wiring.models import chat_model
 from monitor.assess.complete.sidecar import PROMPTS
-from monitor.assess.llm.exchange import Block, Purpose, Request, Reservation, Spend
+from monitor.assess.judge.correctness.grader import DOWN
+from monitor.assess.llm.exchange import Block, Prompt, Purpose, Request, Reservation, Spend
 from monitor.assess.ports import Budget
 from monitor.core.errors import Fatal, MonitorError
 from monitor.core.pending import SENDING
@@ -51,9 +53,9 @@ def check_language_models(application: Application) -> str:
     if settings.judge.mode != "off":
         found.append(f"judge ({settings.judge.mode}): {_asked(settings, Purpose.JUDGE)}")
     if settings.probes is not None:
-        found.append(f"probes: {_asked(settings, Purpose.PROBE)}")
+        found.append(f"judge of probes: {_asked(settings, Purpose.PROBE)}")
     if not found:
-        return "not used: MONITOR_SIDECAR__MODE and MONITOR_JUDGE__MODE are off, MONITOR_PROBES is not set"
+        return "not used: MONITOR_SIDECAR__MODE and MONITOR_JUDGE__MODE are off, and MONITOR_PROBES is not set"
     if not any(value is not None for value in settings.llm.budget.model_dump().values()):
         found.append("no budget is set: MONITOR_LLM__BUDGET__…")
     return "; ".join(found)
@@ -72,10 +74,12 @@ class _Uncounted(Budget):
 
 
 def _asked(settings: Settings, purpose: Purpose) -> str:
-    """Sends the explain prompt with one line of text."""
-    blocks = [Block(name=name, text=PROBE) for name in ("question", "document 1", "answer")]
+    """Sends a prompt, that of probes or the explain prompt, with one line of text."""
+    prompt: Prompt[Any] = DOWN if purpose is Purpose.PROBE else PROMPTS["explain"]
+    other = "reference" if purpose is Purpose.PROBE else "document 1"
+    blocks = [Block(name=name, text=PROBE) for name in ("question", other, "answer")]
     with closing(chat_model(settings, purpose, _Uncounted(), utc_now)) as model:
-        reply = model.ask(Request(prompt=PROMPTS["explain"], blocks=tuple(blocks)))
+        reply = model.ask(Request(prompt=prompt, blocks=tuple(blocks)))
     hint = ", after a repair; MONITOR_LLM__STRUCTURE=json_object would save calls" if reply.repaired else ""
     return f"{model.model} answers in the requested form{hint}"
 

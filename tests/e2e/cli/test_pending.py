@@ -207,7 +207,7 @@ def test_the_doctor_asks_the_language_models(hashing, llm):
     assert asked["good"]
     for words in ("sidecar (explain): gpt-test answers", "judge (combined): gpt-test answers", "no budget is set"):
         assert words in asked["detail"]
-    assert found(code=1, **llm, PROBES="no-such.yaml")["detail"].startswith("probes: gpt-test answers")
+    assert found(code=1, **llm, PROBES="no-such.yaml")["detail"].startswith("judge of probes: gpt-test answers")
     dead = found(code=1, **{**llm, "LLM__BASE_URL": "http://127.0.0.1:9/v1"}, JUDGE__MODE="combined")
     assert "127.0.0.1:9 is out of reach; MONITOR_LLM__BASE_URL says where it is" in dead["detail"]
     assert dead["mended_by"]

@@ -138,10 +138,11 @@ def test_versions_are_compared_within_a_probe(probed, bot, tmp_path):
     apart = probed.run("probe", "compare", "v1", "v2", "--probe", "other")
     assert (apart.returncode, "there is no run or version v1" in apart.stderr) == (2, True)
     doctor = {one["check"]: one for one in json.loads(probed.run("doctor", "--json").stdout)}
-    assert doctor["probes"]["detail"].startswith("2 probes, judged by ")
+    assert doctor["probes"]["detail"] == "2 probes: other, support"
+    assert f"judge of probes: {CHAT_MODEL} answers" in doctor["language models"]["detail"]
     (tmp_path / "probes.yaml").write_text(two.replace("golden: refunds", "golden: none"))
     doctor = {one["check"]: one for one in json.loads(probed.run("doctor", "--json").stdout)}
-    assert "asks the golden set none" in doctor["probes"]["detail"]
+    assert "asks the golden set none: none; make it with `monitor golden import" in doctor["probes"]["detail"]
 
 
 def test_a_file_with_the_name_of_a_set_that_is_asked_is_refused(probed, tmp_path):
