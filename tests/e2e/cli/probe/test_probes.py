@@ -207,7 +207,7 @@ def test_a_refused_key_ends_the_run_at_once(probed, bot):
     bot.script += [Says(), Says(status=401, body="who?")]
     ended = probed.run("probe", "run", "support")
     assert ended.returncode == 1
-    assert "stopped: 1 of 12 questions were asked\n" in ended.stdout
+    assert "failed: 1 of 12 questions were asked\n" in ended.stdout
     assert "HTTP 401 (who?)" in ended.stderr
     assert len(bot.asked) == 2
 

@@ -167,6 +167,7 @@ def test_while_the_file_is_wrong_its_last_good_probes_go_on_and_it_is_told_once(
     for done in (1, 2):
         due.look()
         until("it is done", lambda n=done: [run.state for run in runs(application)] == [RunState.DONE] * n)
+        until("its turn is over", lambda: not due._running)
         application.now.now += timedelta(hours=1)
     (told,) = (record.getMessage() for record in caplog.records if "the previous ones stay in force" in record.message)
     assert f"{tmp_path / 'probes.yaml'}:1:9: " in told

@@ -72,16 +72,16 @@ def test_a_chatbot_that_refuses_is_told_once(probe, bot, status):
     assert type(ended.exception) is Fatal
     assert f"HTTP {status} (who?): check the target's url and headers" in str(ended.exception)
     about, *lines = ended.stdout.splitlines()
-    assert about.startswith("run 1 of the probe days: stopped, 3 questions of days, version 1, ")
-    assert lines == ["stopped: 0 of 3 questions were asked"]
-    assert f"stopped: 0 of 3 questions were asked: http {bot.url}" in probe("show", "1").stdout
+    assert about.startswith("run 1 of the probe days: failed, 3 questions of days, version 1, ")
+    assert lines == ["failed: 0 of 3 questions were asked"]
+    assert f"failed: 0 of 3 questions were asked: http {bot.url}" in probe("show", "1").stdout
 
 
 def test_a_judge_that_refuses_is_told_once(probe, monkeypatch):
     monkeypatch.setenv("MONITOR_LLM__API_KEY", "another")
     ended = probe("run", "days")
     assert isinstance(ended.exception, Fatal)
-    assert ended.stdout.splitlines()[1:] == ["stopped: 0 of 3 questions were asked"]
+    assert ended.stdout.splitlines()[1:] == ["failed: 0 of 3 questions were asked"]
     assert str(ended.exception) in probe("show", "1").stdout
 
 
