@@ -22,7 +22,7 @@ def with_secrets(text: str, *, of: str) -> str:
         kind, name = match.groups()
         if kind == "env":
             if name not in os.environ:
-                raise WrongSettings(f"{of}: the environment has no {name}")
+                raise WrongSettings(f"{of}: the environment has no {name}: set it")
             return os.environ[name]
         try:
             return Path(name).read_text(encoding="utf-8").strip()
@@ -31,3 +31,15 @@ def with_secrets(text: str, *, of: str) -> str:
             raise WrongSettings(f"{of}: cannot read {name}: {reason}") from None
 
     return _SECRET.sub(read, text)
+
+
+def header_value(text: str, *, of: str) -> str:
+    """Like `with_secrets`, for the value of a header.
+
+    Raises:
+        WrongSettings: also if the value cannot be sent in a header.
+    """
+    value = with_secrets(text, of=of)
+    if not (value.isascii() and value.isprintable()):
+        raise WrongSettings(f"{of}: has characters that are not allowed in a header")
+    return value
