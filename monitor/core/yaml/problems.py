@@ -52,7 +52,7 @@ _WORDS: Final[Mapping[str, str]] = {
 
 
 def problems_of(error: ValidationError, form: type[BaseModel]) -> list[Problem]:
-    """Each fault that pydantic found in a `form`, with its place; no message repeats a value."""
+    """Each fault that pydantic found in a `form`, with its place."""
     found = error.errors(include_url=False)
     return [_problem(one, form) for one in found if one["type"] not in _FOLLOWS]
 
@@ -77,7 +77,7 @@ def written(path: Sequence[int | str], value: Any = None) -> str:
 def unknown_key(name: str, known: Collection[str]) -> str:
     """The message for a key that is not in `known`; it begins with `UNKNOWN_KEY`."""
     similar = get_close_matches(name, known, n=1)
-    return f"{UNKNOWN_KEY}; did you mean {similar[0]}?" if similar else UNKNOWN_KEY
+    return f"{UNKNOWN_KEY}; did you mean {similar[0]}?" if similar else f"{UNKNOWN_KEY}; known: {', '.join(known)}"
 
 
 def keys_at(form: type[BaseModel], path: Sequence[int | str]) -> list[str]:

@@ -99,7 +99,7 @@ def test_a_secret_that_is_missing_is_told_when_the_target_is_opened():
         ("probe: []\n", "p.yaml:1:1: probe: unknown key; did you mean probes?"),
         (WHOLE.replace("name: by hand", "name: [by hand]"), "p.yaml:21:11: probes[1].name: must be a text"),
         ("probes:\n  - [\n", "p.yaml:3:1: "),
-        (probe(TARGET, "colour: red"), "p.yaml:6:5: probes[a].colour: unknown key"),
+        (probe(TARGET, "colour: red"), "p.yaml:6:5: probes[a].colour: unknown key; known: name, app, environment"),
         (probe("target: {}"), "p.yaml:5:13: probes[a].target: name one of http, chat, python and command"),
         (
             probe("target: {python: 'a:b', command: [x]}"),

@@ -39,7 +39,7 @@ def problems(**values):
     [
         ({"needed": None}, "needed", "must be true or false"),
         ({"needd": 1}, "needd", "unknown key; did you mean needed?"),
-        ({"xyz": 1}, "xyz", "unknown key"),
+        ({"xyz": 1}, "xyz", "unknown key; known: leaves, by_app, one, size, words, needed"),
         ({"size": 999}, "size", "must be 1,000 or more"),
         ({"size": "many"}, "size", "must be a whole number"),
         ({"words": []}, "words", "must not be empty"),
