@@ -1,4 +1,7 @@
-"""Runs of probes that an error ended, which the release before calls stopped: rules read them by the same index."""
+"""Runs of probes that an error ended: rules read the newest one by an index of its own.
+
+The release before calls such a run stopped; what it has stored stays so.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,12 @@ depends_on = None
 
 
 def upgrade() -> None:
-    _index("state IN ('done', 'failed') AND NOT candidate")
+    op.execute(
+        "CREATE INDEX probe_run_ended ON probe_run (probe, number) WHERE state IN ('done', 'failed') AND NOT candidate"
+    )
 
 
 def downgrade() -> None:
-    _index("state = 'done' AND NOT candidate")
+    op.execute("DROP INDEX probe_run_ended")
     # the acts of the audit trail keep what was stored: a verification after a downgrade names these runs
     op.execute("UPDATE probe_run SET state = 'stopped' WHERE state = 'failed'")
-
-
-def _index(runs: str) -> None:
-    op.execute("DROP INDEX probe_run_deployed")
-    op.execute(f"CREATE INDEX probe_run_deployed ON probe_run (probe, number) WHERE {runs}")

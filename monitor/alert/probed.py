@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from monitor.core.text.credentials import without_credentials
 from monitor.core.text.duration import spelled
 from monitor.core.text.plain import plain
+from monitor.privacy.masking import redact
 
 LEAST_JUDGED: Final = 0.5  # share of a run's questions; of a chatbot that hardly answered, nothing else can be said
 MAX_AGE: Final = timedelta(days=14)  # of the newest run; an older one says nothing any more
 LOOKED_BACK: Final = timedelta(days=35)  # to runs that the newest one is compared with: five of a weekly probe
 RUNS: Final = 6  # of each probe that are read
-NOTHING_OF_LATE: Final = f"no run of the last {spelled(MAX_AGE)} is done"
-_LONGEST: Final = 200  # characters of an error
+NOTHING_OF_LATE: Final = f"no run has ended in the last {spelled(MAX_AGE)}"
+_LONGEST: Final = 500  # characters of an error
 _OF_RUN = re.compile(r"(?:only \d+ questions of )?run (\d+)\b")
 
 
@@ -43,10 +45,11 @@ class ProbedRun:
 
     @property
     def said(self) -> str:
-        """`run 12 judged 3 of 30 questions`, and what ended it early."""
+        """`run 12 judged 3 of 30 questions`, or what ended it early, without personal data."""
+        if self.error:
+            return f"run {self.number}: {plain(redact(without_credentials(self.error)))[:_LONGEST]}"
         only = "" if self.says_enough else "only "
-        said = f"run {self.number} judged {only}{self.judged} of {self.items} questions"
-        return f"{said}: {plain(self.error[:_LONGEST])}" if self.error else said
+        return f"run {self.number} judged {only}{self.judged} of {self.items} questions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

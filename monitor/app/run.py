@@ -67,7 +67,9 @@ def serve(
     """
     settings = application.settings
     if not files and not settings.kafka.bootstrap_servers:
-        if not any(probe.scheduled for probe in application.probing.probes().values()):
+        kafka = settings.kafka
+        meant = app or dialect or kafka.topics or kafka.topic_pattern  # to read something
+        if meant or not any(probe.scheduled for probe in application.probing.probes().values()):
             raise WrongSettings(_NOTHING_TO_READ)
         log.info("no files and no Kafka to read: running probes, alert rules and what else goes by the clock")
         return collect(application, stop.wait, receive_only=False, stop=stop)

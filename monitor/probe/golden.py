@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -14,6 +15,7 @@ from monitor.core.assessment_json import storable
 from monitor.core.errors import MonitorError
 from monitor.core.model import Json
 from monitor.core.text.content_id import content_id
+from monitor.core.text.plain import readable
 
 MOST_ITEMS: Final = 10_000  # of a set
 LONGEST_TEXT: Final = 20_000  # characters of a question or a reference
@@ -112,3 +114,9 @@ def changes(before: GoldenSet | None, after: GoldenSet) -> dict[str, int]:
         "unchanged": unchanged,
         "gone": len(earlier) - len(kept),
     }
+
+
+def no_golden_set(name: str) -> str:
+    """What is wrong where no golden set has this name, and the command that makes it."""
+    command = f"monitor golden import FILE --set {shlex.quote(readable(name))}"
+    return f"there is no golden set {readable(name)!r}: make it with {command}"

@@ -21,7 +21,7 @@ _LOOK: Final = 0.2  # seconds between two looks at whether to stop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """What came of the items. With `error`, or less `asked` than there are items, the run was stopped."""
+    """What came of the items. With `error` the run failed; with less `asked` than there are items, it was stopped."""
 
     asked: int
     error: MonitorError | None = None

@@ -69,7 +69,7 @@ def probed(rule: Rule, signals: SignalReader, memory: RuleMemory, now: datetime)
             continue
         newest = found.runs[0]
         if rule.signal.name == UNJUDGED:
-            unjudged = newest.items - newest.judged
+            unjudged = newest.items if newest.error else newest.items - newest.judged
             count = Count(total=newest.items, sum=unjudged, squares=unjudged)
         else:
             values = newest.values.values()
@@ -79,15 +79,19 @@ def probed(rule: Rule, signals: SignalReader, memory: RuleMemory, now: datetime)
     return selected
 
 
+def least_answers(rule: Rule) -> int:
+    """The graded answers that a rule on a probe needs to judge a run; 0 for any other rule."""
+    counts_answers = rule.signal.is_of_probe and rule.signal.name != UNJUDGED
+    return rule.method.min_samples if counts_answers and isinstance(rule.method, Threshold | Decline) else 0
+
+
 def too_small(rule: Rule, signals: SignalReader, now: datetime) -> list[str]:
     """Sentences on the probes that the rule cannot judge, since their newest run has too few answers for it."""
-    if not isinstance(rule.method, Threshold | Decline) or not rule.signal.is_of_probe:
-        return []
-    least = rule.method.min_samples
+    least = least_answers(rule)
     return [
         f"{rule.name}: not judged: run {counts.probed.runs[0].number} of {plain(counts.probed.probe)} has "
         f"{counts.counts[0].total} graded answers, and min_samples is {least}"
-        for counts in probed(rule, signals, RuleMemory(), now)
+        for counts in (probed(rule, signals, RuleMemory(), now) if least else ())
         if counts.probed is not None and counts.probed.runs[0].says_enough and counts.counts[0].total < least
     ]
 

@@ -234,7 +234,11 @@ class RuleForm(_Form):
     @property
     def parameters(self) -> dict[str, Any]:
         """The keys that belong to the method."""
-        return dict(self.model_extra or {})
+        given = dict(self.model_extra or {})
+        # of a run there is always an answer, or none came: it needs no number of questions
+        return (
+            {"min_samples": 1, **given} if self.signal.name == UNJUDGED and self.chosen_method == "threshold" else given
+        )
 
     def rule(self, method: Method, intervals: Intervals, *, docs_url: str | None) -> Rule:
         """The rule; a runbook that is a page of the documentation is looked for under `docs_url`."""

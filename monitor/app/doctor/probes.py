@@ -10,6 +10,7 @@ from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import plural, readable
 from monitor.probe.file import Probe
+from monitor.probe.golden import no_golden_set
 from monitor.probe.result import ProbeRun, RunState
 from monitor.store.migrate import has_schema
 
@@ -22,11 +23,7 @@ def check_probes(application: Application) -> str | Warned:
     made = {one.name for one in application.probing.golden.every()} if has_schema(application.engine) else set()
     for probe in known.values():
         if probe.golden not in made:
-            golden = readable(probe.golden)
-            raise WrongSettings(
-                f"the probe {readable(probe.name)} asks the golden set {golden}: none; "
-                f"make it with `monitor golden import FILE --set {golden}`"
-            )
+            raise WrongSettings(f"the probe {readable(probe.name)}: {no_golden_set(probe.golden)}")
         for target in (probe.open_target(), probe.open_retriever()):
             if target is not None:
                 target.close()
@@ -47,10 +44,9 @@ def _poor_runs(application: Application, probes: Iterable[Probe]) -> Iterator[tu
         if run is None:
             continue
         judged = runs.figures([run.number])[run.number].unsure.count
-        if not says_enough(judged, of=run.items):
-            why = f": {readable(run.error)}" if run.error else ""
-            told = f"run {run.number} of {readable(probe.name)}: {judged} of {run.items} questions judged{why}"
-            yield told, run.number
+        if run.state is RunState.FAILED or not says_enough(judged, of=run.items):
+            why = readable(run.error) if run.error else f"{judged} of {run.items} questions judged"
+            yield f"run {run.number} of {readable(probe.name)}: {why}", run.number
 
 
 def _newest_ended(application: Application, probe: Probe) -> ProbeRun | None:

@@ -12,7 +12,7 @@ from monitor.app.wiring.application import Application
 from monitor.assess.llm.exchange import prompts_hash
 from monitor.core.errors import MonitorError, OutOfReach, WrongSettings
 from monitor.probe.file import Probe
-from monitor.probe.golden import GoldenSet
+from monitor.probe.golden import GoldenSet, no_golden_set
 from monitor.probe.result import ItemResult, ProbeRun, RunState
 from monitor.probe.run import Ran, run_items
 from monitor.store.pending.finish import save_prompts
@@ -56,9 +56,7 @@ def run_probe(
     probing = application.probing
     golden = probing.golden.newest(probe.golden)
     if golden is None:
-        raise WrongSettings(
-            f"there is no golden set {probe.golden!r}: make it with monitor golden import FILE --set {probe.golden}"
-        )
+        raise WrongSettings(no_golden_set(probe.golden))
     with probing.runs.running(probe.name) as ours:
         if not ours:
             raise WrongSettings(f"the probe {probe.name!r} is running already: monitor probe list shows its run")
@@ -139,7 +137,7 @@ def _run(
         finally:
             error = defect or ran.error
             whole = error is None and ran.asked == len(items)
-            early = RunState.STOPPED if error is None else RunState.FAILED
+            early = RunState.FAILED if isinstance(error, Exception) else RunState.STOPPED  # not by a second Ctrl-C
             runs.end(
                 run.number,
                 RunState.DONE if whole else early,

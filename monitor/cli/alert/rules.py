@@ -178,13 +178,17 @@ def _unknown_probes(rules: RuleSet) -> list[str]:
     """What selects a probe that the configured file of probes does not have, so that the rule never fires."""
     from monitor.probe.file import load_probes
 
+    selected = [(rule.name, name) for rule in rules.rules for name in rule.selector.get("probe", ())]
     path = load_settings().probes
-    known = load_probes(path) if path is not None else None
+    if path is None or not selected:
+        return []
+    try:
+        known = load_probes(path)
+    except WrongSettings as error:
+        return [f"the probes that rules select are not checked: {error}"]
+    has = ", ".join(map(readable, known))
     return [
-        f"{rule.name}: {path} has no probe {readable(name)!r}; it has: {', '.join(map(readable, known))}"
-        for rule in rules.rules
-        for name in rule.selector.get("probe", ())
-        if known is not None and name not in known
+        f"{rule}: {path} has no probe {readable(name)!r}; it has: {has}" for rule, name in selected if name not in known
     ]
 
 

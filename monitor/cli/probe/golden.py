@@ -47,13 +47,14 @@ def import_(
     """
     from monitor.probe.formats.read import read_golden, read_stream
 
-    items = read_stream(sys.stdin.buffer, name="standard input") if file == Path("-") else read_golden(file)
+    origin = "standard input" if file == Path("-") else str(file)
+    items = read_stream(sys.stdin.buffer, name=origin) if file == Path("-") else read_golden(file)
     who = actor(by)
     if dry_run:
         if as_json:
             print_json({"name": name, "items": len(items), "dry_run": True})
         else:
-            typer.echo(f"{file}: {plural(len(items), 'golden item')}; nothing is stored")
+            typer.echo(f"{origin}: {plural(len(items), 'golden item')}; nothing is stored")
         return
     with opened() as application:
         before = application.probing.golden.newest(name)

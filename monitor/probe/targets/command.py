@@ -21,13 +21,11 @@ from typing import IO, Any, Final
 from typing_extensions import override
 
 from monitor.core.errors import Fatal
-from monitor.core.text.credentials import without_credentials
 from monitor.core.text.plain import plain
-from monitor.privacy.masking import redact
 from monitor.probe.target import LARGEST, ChatbotAnswer, ChatbotFailed, Exchange, Failure, Target
 from monitor.probe.targets.function import read_answer
 from monitor.probe.targets.pace import Pace
-from monitor.probe.targets.secrets import secrets_of_environment, without_secrets
+from monitor.probe.targets.secrets import quotable, secrets_of_environment
 from monitor.probe.targets.template import fill
 
 _QUOTED = 200  # characters of what it wrote that an error repeats
@@ -43,7 +41,9 @@ class CommandTarget(Target):
 
     def __init__(self, command: Sequence[str], *, timeout: float, per_second: float | None) -> None:
         self._command = list(command)
-        self._script = next(filter(os.path.isfile, self._command[1:]), "")  # False for what cannot be a file
+        first = next((word for word in self._command[1:] if not word.startswith("-")), "")
+        # False too for what cannot be a file
+        self._script = first if os.path.isfile(first) else ""  # noqa: PTH113  Path raises for a null character
         self._secrets = secrets_of_environment()
         self._timeout = timeout
         self._pace = Pace(per_second)
@@ -125,8 +125,8 @@ class CommandTarget(Target):
 
     def _failed(self, reason: Failure, words: str, complaint: bytes) -> ChatbotFailed:
         """With the last lines of what it wrote to standard error, which say why."""
-        text = without_secrets(complaint.decode("utf-8", "replace"), self._secrets)
-        lines = [line for line in redact(without_credentials(text)).splitlines() if line.strip()]
+        text = quotable(complaint.decode("utf-8", "replace"), self._secrets)
+        lines = [line for line in text.splitlines() if line.strip()]
         said = f"; it wrote: {plain(' '.join(lines[-_LAST:]))[-_QUOTED:]}" if lines else ""
         return ChatbotFailed(reason, f"{self.place} {words}{said}")
 

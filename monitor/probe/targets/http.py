@@ -25,13 +25,14 @@ from monitor.core.text.plain import plain
 from monitor.probe.target import LARGEST, MOST_DOCUMENTS, ChatbotAnswer, ChatbotFailed, Exchange, Target
 from monitor.probe.targets.json_path import JsonPath, parse_json_path
 from monitor.probe.targets.pace import Pace
-from monitor.probe.targets.secrets import without_secrets
+from monitor.probe.targets.secrets import quotable
 from monitor.probe.targets.stream import EVENTS, whole_completion
 from monitor.probe.targets.template import MESSAGES, fill
 
 MARK_HEADER: Final = "X-Monitor-Probe"
 _CHOSEN = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED}
 _BUSY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
+_LOOKED_AT = 4_000  # bytes of an answer of which an error repeats some
 _QUOTED = 200  # characters of an answer that an error repeats
 _THREADS = 256
 
@@ -204,8 +205,7 @@ class HttpTarget(Target):
 
     def _quoted(self, content: bytes) -> str:
         """The beginning of an answer, without the secrets that it may repeat."""
-        text = without_secrets(content.decode("utf-8", "replace"), self._spec.headers.values())
-        return plain(text[:_QUOTED])
+        return plain(quotable(content[:_LOOKED_AT].decode("utf-8", "replace"), self._spec.headers.values())[:_QUOTED])
 
 
 def _texts(path: JsonPath | None, value: Any) -> list[str]:

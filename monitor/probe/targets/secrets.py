@@ -8,9 +8,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from monitor.core.errors import WrongSettings
+from monitor.core.text.credentials import without_credentials
+from monitor.privacy.masking import redact
 
 _SECRET = re.compile(r"\$\{(file|env):([^}]+)\}")
-_NAMES_A_SECRET = re.compile("(?:key|token|secret|passw|credential)(?!.*(?:file|path|dir)$)", re.IGNORECASE)
+_NAMES_A_SECRET = re.compile(
+    "(?:key|token|secret|pass(?:$|_|w)|_pwd|credential)(?!.*(?:file|path|dir)$)", re.IGNORECASE
+)
 _SHORTEST = 6  # characters; shorter ones are words such as Bearer
 
 
@@ -41,13 +45,16 @@ def secrets_of_environment() -> list[str]:
     return [value for name, value in os.environ.items() if _NAMES_A_SECRET.search(name)]
 
 
-def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """`text`, which comes from a chatbot, with `[secret]` for each of the secrets and for each of their words."""
+def quotable(text: str, secrets: Iterable[str]) -> str:
+    """`text`, which comes from a chatbot, for an error: with `[secret]` for each of the secrets and of their words.
+
+    Credentials in URLs and personal data are masked.
+    """
     parts = {part for value in secrets for part in (value, *value.split())}
     for part in sorted(parts, key=len, reverse=True):
         if len(part) > _SHORTEST:
             text = text.replace(part, "[secret]")
-    return text
+    return redact(without_credentials(text))
 
 
 def header_value(text: str, *, of: str) -> str:

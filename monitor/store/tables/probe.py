@@ -21,7 +21,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from monitor.store.tables.interactions import metadata
 
 _time = DateTime(timezone=True)
-_DEPLOYED = text("state IN ('done', 'failed') AND NOT candidate")
+_DONE, _ENDED = (text(f"{states} AND NOT candidate") for states in ("state = 'done'", "state IN ('done', 'failed')"))
 
 golden_set = Table(
     "golden_set",
@@ -76,7 +76,8 @@ probe_run = Table(
     Column("error", Text),
     Column("candidate", Boolean, nullable=False, server_default=text("false")),
     Index("probe_run_by_probe", "probe", "number"),
-    Index("probe_run_deployed", "probe", "number", postgresql_where=_DEPLOYED),
+    Index("probe_run_deployed", "probe", "number", postgresql_where=_DONE),
+    Index("probe_run_ended", "probe", "number", postgresql_where=_ENDED),
     Index("probe_run_by_app", "app", "began_at"),
 )
 

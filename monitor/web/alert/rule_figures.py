@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
 
-from monitor.alert.evaluation.reading import probed
+from monitor.alert.evaluation.reading import least_answers, probed
 from monitor.alert.figures import amount
 from monitor.alert.labelled import LabelledRate
-from monitor.alert.methods.decline import Decline
-from monitor.alert.methods.threshold import Threshold
 from monitor.alert.ports import AlertStore
 from monitor.alert.rule import Rule
 from monitor.alert.signal import SignalKind
@@ -72,8 +70,8 @@ def nearest_to_firing(rule: Rule, found: Sequence[Counts], store: AlertStore) ->
     choose = min if rule.method.fires_below(rule.signal) else max
     value, counts = choose(known, key=itemgetter(0))
     total = "" if rule.signal.is_momentary and not rule.signal.is_of_probe else f" of {counts.counts[0].total:,}"
-    if isinstance(rule.method, Threshold | Decline) and rule.signal.is_of_probe:
-        total += f", {rule.method.min_samples} are needed" if counts.counts[0].total < rule.method.min_samples else ""
+    if counts.counts[0].total < (least := least_answers(rule)):
+        total += f", {least} are needed"
     figure, labels = amount(value, rule.unit) + total, _label_values(counts)
     return RuleFigure(figure=figure, labels=labels, limit=_learnt_line(rule, counts.labels, store))
 

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from fastapi.responses import HTMLResponse
 
+from monitor.alert.probed import says_enough
 from monitor.app.probe.before import compared_runs, run_before
 from monitor.app.wiring.application import Application
 from monitor.core.assessment_json import storable
@@ -69,6 +70,7 @@ def probes(
         named_figures=named_figures,
         runs=[(run, known[run.number]) for run in listed[:PAGE]],
         RunState=RunState,
+        says_enough=says_enough,
         newest=None if first else newest,
         older=None if last is None else f"/probes?{urlencode({**filters, 'before': last.number}, errors='replace')}",
     )
@@ -110,6 +112,7 @@ def run(
         who,
         run=found,
         RunState=RunState,
+        says_enough=says_enough,
         figures=named_figures(counted, found),
         counts=counted.states,
         judged=counted.unsure.count,

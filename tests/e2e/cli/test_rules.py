@@ -186,3 +186,8 @@ def test_a_rule_that_selects_a_probe_that_is_not_there_is_told(monitor, tmp_path
     checked = monitor.run("rules", "check", "rules.yaml", PROBES="probes.yaml")
     assert checked.returncode == 0
     assert checked.stderr == "suport: probes.yaml has no probe 'suport'; it has: support\n"
+    (tmp_path / "probes.yaml").write_text("probes: 3\n")
+    checked = monitor.run("rules", "check", "rules.yaml", PROBES="probes.yaml")
+    assert checked.returncode == 0
+    assert "the probes that rules select are not checked: probes.yaml:1:9: " in checked.stderr
+    assert monitor.run("rules", "check", PROBES="probes.yaml").stderr == ""  # no rule selects one

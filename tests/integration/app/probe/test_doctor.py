@@ -104,6 +104,6 @@ def test_the_model_that_judges_probes_is_asked(open_with, judge):
 def test_a_golden_set_that_is_missing_is_told_with_the_command_that_makes_it(open_with):
     with (
         open_with(BY_HAND) as application,
-        pytest.raises(WrongSettings, match="make it with `monitor golden import FILE --set refunds`"),
+        pytest.raises(WrongSettings, match=r"make it with monitor golden import FILE --set refunds$"),
     ):
         check_probes(application)

@@ -152,6 +152,15 @@ def test_a_run_that_the_judge_refuses_has_failed(application):
     assert ended.run.error == f"0 of 3 questions were asked: {ended.error}"
 
 
+def test_a_run_that_somebody_breaks_off_was_stopped_and_did_not_fail(application):
+    def broken_off(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_probe(application, application.probing.probe("hourly"), stop=Event(), report=broken_off)
+    assert [run.state for run in runs(application)] == [RunState.STOPPED]
+
+
 def test_a_path_that_finds_nothing_in_any_answer_is_told(due, caplog, tmp_path):
     with chatbot() as running:
         http = f"{{url: '{running.url}', body: '{{question}}', answer: $.answer, version: $.build}}"

@@ -33,7 +33,8 @@ def write(engine):
         one = runs.begin(run(items=len(scores), began_at=began, **changes), mark=f"{len(runs.runs(most=99))}")
         for place, score in enumerate(scores):
             runs.save(one.number, place, result(item(place), *([] if score is None else [score])))
-        runs.end(one.number, state, now=began + timedelta(minutes=5))
+        error = "the budget is spent" if state is RunState.FAILED else None
+        runs.end(one.number, state, now=began + timedelta(minutes=5), error=error)
         return one.number
 
     return written
@@ -167,7 +168,7 @@ def test_a_rule_falls_silent_without_an_error_when_nothing_is_probed_any_more(en
     assert evaluate(rules, store, AT + MAX_AGE, ["console"]) == []  # the run ended some minutes later
     ended = evaluate(rules, store, AT + MAX_AGE + timedelta(minutes=5), ["console"])
     assert [(one.alert.state, one.alert.note) for one in ended] == [
-        (State.RESOLVED, "ended because no run of the last 2 weeks is done: whether it is better is not known")
+        (State.RESOLVED, "ended because no run has ended in the last 2 weeks: whether it is better is not known")
     ]
     (rule,) = rules
     assert store.memory(rule.digest).failing_since is None
@@ -212,7 +213,7 @@ def test_questions_without_a_judged_answer_are_counted_also_in_a_run_that_failed
     assert unjudged() == [(1, 4, 3, None)]
     write(5, None, None, state=RunState.FAILED, hours=1)
     write(3, 3, app="bank", probe="other")
-    assert unjudged() == [(5, 2, 2, None), (4, 3, 1, None)]
+    assert unjudged() == [(5, 2, 2, None), (4, 3, 1, "the budget is spent")]
     assert unjudged(days=30) == []
     done = probed_runs(engine, "correctness", also=[4], now=AT)
     assert [run.number for probe in done for run in probe.runs] == [5, 1]
@@ -230,10 +231,10 @@ def test_the_rules_that_ship_tell_of_a_chatbot_that_answers_nothing_until_it_doe
     assert round_(hours=1) == []
     write(*[None] * 20, hours=2)
     assert round_(hours=3) == [("probe-unjudged", State.FIRING, "run 2 judged only 0 of 20 questions")]
-    write(5, *[None] * 19, state=RunState.FAILED, hours=4)
-    assert round_(hours=5) == []
-    write(*[5, 4] * 10, hours=6)
-    assert round_(hours=7) == [("probe-unjudged", State.RESOLVED, "run 4 judged 20 of 20 questions")]
+    write(*[5, 4] * 10, hours=4)
+    assert round_(hours=5) == [("probe-unjudged", State.RESOLVED, "run 3 judged 20 of 20 questions")]
+    write(*[5, 4] * 9, None, None, state=RunState.FAILED, hours=6)  # most are judged: it is told all the same
+    assert round_(hours=7) == [("probe-unjudged", State.FIRING, "run 4: the budget is spent")]
 
 
 @pytest.mark.parametrize("method", ["{method: threshold, below: 4.0}", "{}"])

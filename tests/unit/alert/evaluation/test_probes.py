@@ -19,7 +19,7 @@ from tests.factories.alert.notifications import at
 
 CORRECTNESS = Signal(kind=SignalKind.PROBE, name="correctness")
 GOOD, BAD = [5, 4] * 20, [4, 2] * 20
-UNKNOWN = "ended because no run of the last 2 weeks is done: whether it is better is not known"
+UNKNOWN = "ended because no run has ended in the last 2 weeks: whether it is better is not known"
 DECLINE, THRESHOLD = Decline(), Threshold(below=4.0)
 
 
@@ -78,7 +78,7 @@ def test_a_rule_that_asks_for_it_tells_that_a_probe_runs_no_more(method):
     assert days.look(MAX_AGE.days - 1) == []
     assert days.look(MAX_AGE.days) == [(State.NO_DATA, None)]
     (alert,) = days.store.alerts()
-    assert alert.detail == "no run of the last 2 weeks is done"
+    assert alert.detail == "no run has ended in the last 2 weeks"
     days.run(MAX_AGE.days + 1, GOOD)
     assert days.look(MAX_AGE.days + 1) == [(State.RESOLVED, None)]
 

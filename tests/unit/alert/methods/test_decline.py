@@ -119,7 +119,7 @@ def test_without_a_run_of_late_there_is_no_data_and_the_measure_is_kept():
     counts = Counts(labels={"probe": "support"}, counts=(Count(),))
     observation, kept = Decline().observe(counts, signal=CORRECTNESS, bound=0.25, memory=memory, now=NOW)
     assert (observation.outcome, observation.value, kept) == (Outcome.NO_DATA, None, memory)
-    assert observation.detail == "no run of the last 2 weeks is done"
+    assert observation.detail == "no run has ended in the last 2 weeks"
 
 
 def test_without_a_change_few_of_many_runs_in_a_row_fire():
@@ -252,7 +252,10 @@ def test_the_share_without_a_judged_answer_has_a_line_of_its_own_and_no_decline(
     outcomes = []
     for missing in (0, 2, 3, 10):
         newest = replace(
-            a_run(1, []), items=10, judged=10 - missing, error="the judge refuses" if missing > 9 else None
+            a_run(1, []),
+            items=10,
+            judged=10 - missing,
+            error="jo@example.com is refused at http://me:secret@judge.example/" if missing > 9 else None,
         )
         probed = Probed(probe="support", app="shop", environment="production", runs=(newest,))
         count = Count(total=10, sum=missing, squares=missing)
@@ -265,6 +268,6 @@ def test_the_share_without_a_judged_answer_has_a_line_of_its_own_and_no_decline(
         (Outcome.BREACHING, 0.3),
         (Outcome.BREACHING, 1.0),
     ]
-    assert observation.detail == "run 1 judged only 0 of 10 questions: the judge refuses"
+    assert observation.detail == "run 1: [e-mail] is refused at http://***@judge.example/"
     with pytest.raises(WrongParameter, match=r"^method: decline compares questions"):
         Decline().check(signal)

@@ -140,7 +140,7 @@ def test_only_rates_are_explained(store, kind, course):
             "only 3 questions of run 7 were asked alike before, and 10 are needed",
             "https://m/probes/7",
         ),
-        (SignalKind.PROBE, "no run of the last 2 weeks is done", None),
+        (SignalKind.PROBE, "no run has ended in the last 2 weeks", None),
         (SignalKind.PROBE, None, None),
         (SignalKind.LAG, "run 12", None),
     ],
