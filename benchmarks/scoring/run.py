@@ -38,8 +38,8 @@ from monitor.assess.classify.profile import load_profile
 from monitor.assess.complete.extractive import ExtractiveCompleter
 from monitor.assess.embed.batch import embed_batch, encode_batch
 from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
-from monitor.assess.embed.graph_cache import Build
 from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.embed.weights import Build
 from monitor.assess.pipeline import Pipeline
 from monitor.assess.score.adaptability import adaptability
 from monitor.core.model import Interaction
@@ -122,7 +122,7 @@ class WholePipeline:
     """The pipeline on one build, with its caches."""
 
     def __init__(self, build: Build) -> None:
-        self.model = MiniLMEmbedder(cache_dir=CACHE, build=build)
+        self.model = MiniLMEmbedder(build, cache_dir=CACHE)
         profile = load_profile(PROFILE, "all-MiniLM-L6-v2/fp32", "all-MiniLM-L6-v2/fp32/128")
         self.embedder = CachedEmbedder(self.model, 2**28)
         self.pipeline = Pipeline(
