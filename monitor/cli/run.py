@@ -15,6 +15,7 @@ from monitor.cli.terminal import AppOfEvents, Dialect, stopping
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.settings.load import Settings, load_settings
+from monitor.core.yaml.problems import problems_of, written
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -125,7 +126,8 @@ def overridden(
     try:
         kafka = KafkaSettings.model_validate({**kafka.model_dump(), **changes})
     except ValidationError as error:
-        raise WrongSettings("; ".join(f"{e['loc'][0]}: {e['msg']}" for e in error.errors())) from None
+        problems = problems_of(error, KafkaSettings)
+        raise WrongSettings("; ".join(f"{written(path)}: {problem}" for path, problem in problems)) from None
     return settings.model_copy(update={"kafka": kafka, "profile": profile or settings.profile})
 
 

@@ -2,46 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import time, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Self
-from urllib.parse import urlsplit
+from typing import Annotated, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainValidator,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, model_validator
 
 from monitor.alert.rules.parameters import duration
 from monitor.core.errors import WrongSettings
-from monitor.core.yaml.form import parse_form, read_text
+from monitor.core.yaml.form import located, parse_form, read_text
+from monitor.core.yaml.marked import MarkedYaml
 from monitor.probe.golden import SET_NAME
 from monitor.probe.target import Target
-from monitor.probe.targets.command import CommandTarget
-from monitor.probe.targets.function import FunctionTarget, load_function
-from monitor.probe.targets.http import HttpSpec, HttpTarget, chat_spec
-from monitor.probe.targets.json_path import JsonPath, parse_json_path
-from monitor.probe.targets.template import asks, unfilled
+from monitor.probe.targets.form import TargetForm
 
-_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
-_FUNCTION = re.compile(r"[\w.]+:\w+\Z")
 _LEAST_APART = timedelta(minutes=1)
-
-
-def _path(value: object) -> JsonPath:
-    if not isinstance(value, str):
-        raise ValueError("must be a JSONPath such as $.answer")  # noqa: TRY004  pydantic expects this one
-    return parse_json_path(value)
+_APP = re.compile(r"[^\s\x00-\x1f][^\x00-\x1f]{0,199}\Z")
 
 
 def _time_of_day(value: object) -> time:
@@ -54,144 +34,52 @@ def _time_of_day(value: object) -> time:
     return at
 
 
-def _json(value: Any) -> Any:
-    try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError):
-        raise ValueError("holds what JSON cannot, such as a date or a number that is not finite") from None
-    return value
+def _a_minute_or_more(length: timedelta) -> timedelta:
+    if length < _LEAST_APART:
+        raise ValueError("must be 1m or longer")
+    return length
 
 
-def _without_secrets(value: Any) -> Any:
-    """Refuses `${file:…}` and `${env:…}` where nothing fills them in."""
-    if any(mark in json.dumps(value, default=str) for mark in ("${file:", "${env:")):
-        raise ValueError("secrets are filled into headers and api_key only: write ${file:…} or ${env:…} there")
-    return value
+def _up_to_an_hour(length: timedelta) -> timedelta:
+    if not timedelta() < length <= timedelta(hours=1):
+        raise ValueError("must be above 0 and at most 1h")
+    return length
 
 
-def _http_url(text: str) -> str:
-    try:
-        url = urlsplit(text)
-        known = url.scheme in {"http", "https"} and bool(url.hostname) and url.port != 0
-    except ValueError:
-        known = False
-    if not known:
-        raise ValueError("must be an http or https URL")
+def _name(text: str) -> str:
+    if not re.fullmatch(SET_NAME, text):
+        raise ValueError("must have 1 to 100 characters, none of them a slash or a control character, no space first")
     return text
 
 
-def _headers(headers: dict[str, str]) -> dict[str, str]:
-    for name in headers:
-        if not _HEADER.match(name):
-            raise ValueError(f"{name!r} cannot be the name of a header")
-    return headers
+def _app(text: str) -> str:
+    if not _APP.match(text):
+        raise ValueError("must have 1 to 200 characters, none of them a control character, no space first")
+    return text
 
 
-def _function(name: str) -> str:
-    if not _FUNCTION.match(name):
-        raise ValueError("must be module:function")
-    return name
+def _answering(target: TargetForm) -> TargetForm:
+    if target.http is not None and target.http.answer is None:
+        raise ValueError("http.answer is missing: the JSONPath of the answer, such as $.answer")
+    return target
 
 
-def _command(words: list[str]) -> list[str]:
-    if not words or not words[0]:
-        raise ValueError("must name a program, and then its arguments")
-    return words
+def _retrieving(retriever: TargetForm) -> TargetForm:
+    if retriever.http is not None and retriever.http.documents is None:
+        raise ValueError("http.documents is missing: the JSONPath of the documents' texts")
+    return retriever
 
 
-def _extra(value: dict[str, Any]) -> dict[str, Any]:
-    if taken := {"messages", "model", "user"} & value.keys():
-        raise ValueError(f"cannot set {', '.join(sorted(taken))}: the probe does")
-    return value
-
-
-_Json = Annotated[Any, AfterValidator(_json)]
-_Path = Annotated[JsonPath, PlainValidator(_path)]
 _Duration = Annotated[timedelta, PlainValidator(duration)]
 _PerSecond = Annotated[
     float, BeforeValidator(lambda n: float(n) if type(n) is int else n), Field(ge=0.001, allow_inf_nan=False)
 ]
-_Url = Annotated[str, AfterValidator(_without_secrets), AfterValidator(_http_url)]
-_Headers = Annotated[dict[str, str], AfterValidator(_headers)]
-_Name = Annotated[str, Field(pattern=SET_NAME)]
-_App = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\s][^\x00-\x1f]*$")]
-
-
-def _filled_in(value: Any) -> Any:
-    """Refuses placeholders that would be sent as they are."""
-    if (problem := unfilled(value)) is not None:
-        raise ValueError(problem)
-    return value
+_Name = Annotated[str, AfterValidator(_name)]
+_App = Annotated[str, AfterValidator(_app)]
 
 
 class _Form(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class HttpForm(_Form):
-    """An HTTP API; see `targets/template.py` for placeholders."""
-
-    url: _Url
-    method: Annotated[str, Field(pattern=r"^[A-Z]{3,10}$")] = "POST"
-    headers: _Headers = Field(default_factory=dict)
-    body: Annotated[_Json, AfterValidator(_without_secrets), AfterValidator(_filled_in)] = None
-    answer: _Path | None = None
-    documents: _Path | None = None
-    version: _Path | None = None
-
-    @model_validator(mode="after")
-    def _asked(self) -> Self:
-        if not asks(self.body):
-            raise ValueError('body holds neither "{question}" nor "{messages}", so nothing would be asked')
-        return self
-
-    def target(self, *, timeout: float, per_second: float | None) -> Target:
-        spec = HttpSpec(**{name: getattr(self, name) for name in type(self).model_fields})
-        return HttpTarget(spec, timeout=timeout, per_second=per_second)
-
-
-class ChatForm(_Form):
-    """An OpenAI-compatible chat completions API."""
-
-    base_url: _Url
-    model: str
-    api_key: str | None = None
-    system: str | None = None
-    extra: Annotated[dict[str, Any], AfterValidator(_json), AfterValidator(_extra)] = Field(default_factory=dict)
-
-    def target(self, *, timeout: float, per_second: float | None) -> Target:
-        spec = chat_spec(**{name: getattr(self, name) for name in type(self).model_fields})
-        return HttpTarget(spec, timeout=timeout, per_second=per_second)
-
-
-class TargetForm(_Form):
-    """One of four kinds of targets."""
-
-    http: HttpForm | None = None
-    chat: ChatForm | None = None
-    python: Annotated[str, AfterValidator(_function)] | None = None
-    command: Annotated[list[str], AfterValidator(_command)] | None = None
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> Self:
-        if sum(getattr(self, name) is not None for name in type(self).model_fields) != 1:
-            raise ValueError("name one of http, chat, python and command")
-        return self
-
-    def target(self, *, timeout: float, per_second: float | None) -> Target:
-        """The target, opened.
-
-        Raises:
-            WrongSettings: a secret cannot be read, or there is no such function.
-        """
-        if self.python is not None:
-            function = load_function(self.python)
-            return FunctionTarget(function, name=self.python, timeout=timeout, per_second=per_second)
-        if self.command is not None:
-            return CommandTarget(self.command, timeout=timeout, per_second=per_second)
-        form = self.http or self.chat
-        assert form is not None  # noqa: S101  the validator has seen to it
-        return form.target(timeout=timeout, per_second=per_second)
 
 
 class ProbeForm(_Form):
@@ -199,45 +87,26 @@ class ProbeForm(_Form):
     app: _App
     environment: _Name = "production"
     golden: _Name
-    target: TargetForm
-    retriever: TargetForm | None = None
-    every: _Duration | None = None
+    target: Annotated[TargetForm, AfterValidator(_answering)]
+    retriever: Annotated[TargetForm, AfterValidator(_retrieving)] | None = None
+    every: Annotated[_Duration, AfterValidator(_a_minute_or_more)] | None = None
     at: Annotated[time, PlainValidator(_time_of_day)] | None = None
     turns: Annotated[int, Field(ge=1, le=20)] = 1
     repeats: Annotated[int, Field(ge=1, le=9)] = 1
     concurrency: Annotated[int, Field(ge=1, le=256)] = 4
     per_second: _PerSecond | None = None
-    timeout: _Duration = timedelta(seconds=60)
+    timeout: Annotated[_Duration, AfterValidator(_up_to_an_hour)] = timedelta(seconds=60)
     version: str = ""
-
-    @model_validator(mode="after")
-    def _answering(self) -> Self:
-        if self.target.http is not None and self.target.http.answer is None:
-            raise ValueError("target: http: answer is missing: the JSONPath of the answer, such as $.answer")
-        if self.retriever is not None and self.retriever.http is not None and self.retriever.http.documents is None:
-            raise ValueError("retriever: http: documents is missing: the JSONPath of the documents' texts")
-        return self
 
     @model_validator(mode="after")
     def _scheduled(self) -> Self:
         if self.every is not None and self.at is not None:
             raise ValueError("give every or at, not both")
-        if self.every is not None and self.every < _LEAST_APART:
-            raise ValueError("every must be 1m or longer")
-        if not timedelta() < self.timeout <= timedelta(hours=1):
-            raise ValueError("timeout must be above 0 and at most 1h")
         return self
 
 
 class ProbesForm(_Form):
     probes: Annotated[list[ProbeForm], Field(min_length=1)]
-
-    @model_validator(mode="after")
-    def _named_once(self) -> Self:
-        (name, number) = Counter(probe.name for probe in self.probes).most_common(1)[0]
-        if number > 1:
-            raise ValueError(f"two probes are called {name!r}")
-        return self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,6 +115,7 @@ class Probe:
 
     `retriever` is asked with question and reference for the documents to judge with. `every` and `at` (a time of day
     in UTC) say when it runs by itself; with neither it runs when somebody starts it. `timeout` is that of an answer.
+    `place` says where one of its values stands, given the keys that lead to it.
     """
 
     name: str
@@ -262,6 +132,7 @@ class Probe:
     per_second: float | None
     timeout: timedelta
     version: str
+    place: Callable[..., str] = field(repr=False, compare=False)
 
     @property
     def scheduled(self) -> bool:
@@ -269,17 +140,15 @@ class Probe:
 
     def open_target(self) -> Target:
         """Opens the chatbot. Raises `WrongSettings` if a secret or a function is missing."""
-        return self._opened(self.target)
+        return self._opened(self.target, "target")
 
     def open_retriever(self) -> Target | None:
         """Opens the retriever, if the probe names one; like `open_target`."""
-        return None if self.retriever is None else self._opened(self.retriever)
+        return None if self.retriever is None else self._opened(self.retriever, "retriever")
 
-    def _opened(self, form: TargetForm) -> Target:
-        try:
-            return form.target(timeout=self.timeout.total_seconds(), per_second=self.per_second)
-        except WrongSettings as error:
-            raise WrongSettings(f"the probe {self.name!r}: {error}") from None
+    def _opened(self, form: TargetForm, key: str) -> Target:
+        timeout = self.timeout.total_seconds()
+        return form.target(timeout=timeout, per_second=self.per_second, place=partial(self.place, key))
 
 
 def load_probes(path: Path) -> Mapping[str, Probe]:
@@ -293,6 +162,18 @@ def load_probes(path: Path) -> Mapping[str, Probe]:
 
 def parse_probes(text: str, *, name: str) -> Mapping[str, Probe]:
     """Like `load_probes`, but from text; messages call the file `name`."""
-    form, _ = parse_form(text, ProbesForm, name=name)
-    fields = Probe.__slots__
-    return {one.name: Probe(**{field: getattr(one, field) for field in fields}) for one in form.probes}
+    form, document = parse_form(text, ProbesForm, name=name)
+    lines: dict[str, int] = {}
+    found: dict[str, Probe] = {}
+    for index, one in enumerate(form.probes):
+        place = partial(_place, name, document, index)
+        if one.name in found:
+            raise WrongSettings(f"{place('name')}: the probe in line {lines[one.name]} has this name already")
+        lines[one.name] = document.mark(("probes", index, "name")).line
+        given = {key: getattr(one, key) for key in ProbeForm.model_fields}
+        found[one.name] = Probe(**given, place=place)
+    return found
+
+
+def _place(name: str, document: MarkedYaml, index: int, *keys: int | str) -> str:
+    return located(name, document, ("probes", index, *keys))

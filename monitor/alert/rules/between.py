@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import timedelta
-from typing import TypeAlias
 
 from monitor.alert.rules.form import RuleForm, RulesForm
-from monitor.alert.rules.parameters import KeyPath
 from monitor.core.text.duration import format_duration
-
-Problem: TypeAlias = tuple[KeyPath, str]
+from monitor.core.yaml.problems import Problem
 
 
 def problems_between(form: RulesForm, receivers: Collection[str]) -> list[Problem]:

@@ -6,19 +6,19 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
 from monitor.alert.methods import METHODS
 from monitor.alert.methods.method import Method, WrongParameter
 from monitor.alert.rule import Rule, RuleSet
-from monitor.alert.rules.between import Problem, problems_between
+from monitor.alert.rules.between import problems_between
 from monitor.alert.rules.form import KEYS, Intervals, RuleForm, RulesForm
-from monitor.alert.rules.parameters import UNKNOWN_KEY, WrongParameters, parse_parameters
+from monitor.alert.rules.parameters import WrongParameters, parse_parameters
 from monitor.core.errors import WrongSettings
 from monitor.core.yaml.form import read_text
-from monitor.core.yaml.marked import InvalidYaml, MarkedYaml, parse_yaml, written
+from monitor.core.yaml.marked import InvalidYaml, MarkedYaml, parse_yaml
+from monitor.core.yaml.problems import UNKNOWN_KEY, Problem, problems_of, written
 
 DEFAULT_RULES = "default_rules.yaml"
 
@@ -79,7 +79,7 @@ def parse_rules(text: str, *, name: str, receivers: Collection[str], docs_url: s
     try:
         form = RulesForm.model_validate(document.value)
     except ValidationError as error:
-        raise _wrong(name, document, [_problem(e) for e in error.errors(include_url=False)]) from None
+        raise _wrong(name, document, problems_of(error, RulesForm)) from None
     problems = problems_between(form, receivers)
     intervals = form.intervals
     rules: list[Rule] = []
@@ -121,20 +121,6 @@ def _rule(entry: RuleForm, intervals: Intervals, docs_url: str | None) -> Rule:
         raise WrongParameters(problems)
     known = {name: intervals.get(name, ()) for name in (*entry.mute_time_intervals, *entry.active_time_intervals)}
     return entry.rule(method, known, docs_url=docs_url)
-
-
-def _problem(error: Any) -> Problem:
-    path = tuple(part for part in error["loc"] if part != "function-plain")
-    match error["type"]:
-        case "extra_forbidden":
-            return path, UNKNOWN_KEY
-        case "missing":
-            return path, "is missing"
-        case "too_short" if path == ("rules",):
-            return path, "has no rules, so nobody would ever be alerted"
-        case "model_type":
-            return path, "must be a mapping of keys to values"
-    return path, error["msg"].removeprefix("Value error, ")
 
 
 def _wrong(name: str, document: MarkedYaml, problems: list[Problem]) -> WrongRules:

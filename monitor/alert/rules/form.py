@@ -92,6 +92,12 @@ def _at_least_a_minute(length: timedelta) -> timedelta:
     return length
 
 
+def _some(rules: list[RuleForm]) -> list[RuleForm]:
+    if not rules:
+        raise ValueError("has no rules, so nobody would ever be alerted")
+    return rules
+
+
 def _runbook(text: str) -> str:
     if http_url(text) is None and _PAGE.fullmatch(text) is None:
         raise ValueError(
@@ -268,7 +274,7 @@ class RulesForm(_Form):
     grouping: GroupingForm = GroupingForm()
     inhibit: list[InhibitForm] = Field(default_factory=list)
     time_intervals: list[NamedIntervalsForm] = Field(default_factory=list)
-    rules: Annotated[list[RuleForm], Field(min_length=1)]
+    rules: Annotated[list[RuleForm], AfterValidator(_some)]
 
     @property
     def intervals(self) -> Intervals:

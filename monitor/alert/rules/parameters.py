@@ -5,33 +5,25 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import timedelta
-from difflib import get_close_matches
 from math import isfinite
 from types import NoneType
-from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from monitor.alert.methods.method import WrongParameter
 from monitor.alert.target import Target, parse_target
 from monitor.core.text.duration import parse_duration
+from monitor.core.yaml.problems import Problem, unknown_key
 
 T = TypeVar("T")
-KeyPath: TypeAlias = tuple[int | str, ...]
-UNKNOWN_KEY = "unknown key"
 _LARGEST = 2**53  # up to here every whole number is an exact float
 
 
 class WrongParameters(Exception):
     """Some values are unknown, missing or wrong; `problems` lists each with its path."""
 
-    def __init__(self, problems: list[tuple[KeyPath, str]]) -> None:
+    def __init__(self, problems: list[Problem]) -> None:
         super().__init__("; ".join(f"{'.'.join(map(str, path))}: {problem}" for path, problem in problems))
         self.problems = problems
-
-
-def unknown_key(name: str, known: Collection[str]) -> str:
-    """The message for a key that is not in `known`; it begins with `UNKNOWN_KEY`."""
-    similar = get_close_matches(name, known, n=1)
-    return f"{UNKNOWN_KEY}; did you mean {similar[0]}?" if similar else UNKNOWN_KEY
 
 
 def parse_parameters(of: type[T], values: Mapping[str, Any], *, elsewhere: Collection[str] = ()) -> T:
@@ -45,8 +37,8 @@ def parse_parameters(of: type[T], values: Mapping[str, Any], *, elsewhere: Colle
     hints = get_type_hints(of)
     known = {f.name: f for f in fields(of)}  # type: ignore[arg-type]  # every T here is a dataclass
     keys = (*known, *elsewhere)
-    unknown: list[tuple[KeyPath, str]] = [((name,), unknown_key(name, keys)) for name in values if name not in known]
-    problems: list[tuple[KeyPath, str]] = []
+    unknown: list[Problem] = [((name,), unknown_key(name, keys)) for name in values if name not in known]
+    problems: list[Problem] = []
     given: dict[str, Any] = {}
     for name, field in known.items():
         if name in values:

@@ -11,6 +11,7 @@ from monitor.app.review.labels import MAX_NOTE_CHARS, MAX_PERSON_CHARS, Wish, re
 from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
+from monitor.core.yaml.problems import problems_of
 
 _NEEDED = ("app", "id", "label")
 
@@ -61,9 +62,8 @@ def _wishes(lines: Iterable[tuple[int, str | Mapping[str, str]]], *, by: str, no
         try:
             parsed = _Line.model_validate_json(line) if isinstance(line, str) else _Line.model_validate(_dashed(line))
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-            where = ".".join(map(str, first["loc"])) or "$"
-            faults.append(f"line {number}: {where}: {first['msg']}")
+            path, problem = problems_of(error, _Line)[0]
+            faults.append(f"line {number}: {'.'.join(map(str, path)) or '$'}: {problem}")
             continue
         app, id_ = storable(parsed.app), storable(parsed.id)
         wishes.append(

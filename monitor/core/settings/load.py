@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -58,6 +59,7 @@ from monitor.core.settings.sections import (
     SidecarSettings,
 )
 from monitor.core.settings.web import WebSettings
+from monitor.core.yaml.problems import UNKNOWN_KEY, KeyPath, keys_at, problems_of, written
 
 PREFIX = "MONITOR_"
 CONFIG_FILE = Path("monitor.toml")
@@ -191,12 +193,11 @@ def load_settings(**overrides: Any) -> Settings:
         WrongSettings: a value or a name is wrong; the message lists each with its place.
     """
     for name in unknown_names():
-        log.warning("%s is not a setting of monitor and is ignored; `monitor settings` lists all settings", name)
+        log.warning("%s is not a setting of monitor and is ignored; %s", name, _hint(_nearest(name)))
     try:
         return Settings(**overrides)
     except ValidationError as error:
-        lines = [f"  {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False)]
-        found = "\n".join(lines)
+        found = "\n".join(f"  {_told(path, problem)}" for path, problem in problems_of(error, Settings))
         raise WrongSettings(f"wrong settings (MONITOR_… in the environment, or monitor.toml):\n{found}") from None
     except SettingsError as error:
         field = str(error).partition('"')[2].partition('"')[0]
@@ -206,7 +207,54 @@ def load_settings(**overrides: Any) -> Settings:
 
 
 def unknown_names() -> list[str]:
-    """Names in the environment that begin like settings but are none, such as typing errors."""
-    known = {PREFIX + field.upper() for field in Settings.model_fields}
+    """Names in the environment that begin like settings but are none, such as typing errors.
+
+    Unknown names in a section are not among them: `load_settings` refuses those.
+    """
     ours = (name for name in os.environ if name.startswith(PREFIX) and not name.startswith(_NOT_OURS))
-    return sorted(n for n in ours if n.split("__")[0] not in known and n.removesuffix(_FILE) not in known)
+    return sorted(name for name in ours if not _is_known(name) and not _is_known(name.removesuffix(_FILE)))
+
+
+def _is_known(name: str) -> bool:
+    """Whether a name is that of a setting, or has the section of one."""
+    first, nested, _ = name.removeprefix(PREFIX).lower().partition("__")
+    return first in (_sections() if nested else Settings.model_fields)
+
+
+def _sections() -> list[str]:
+    """The settings that nest."""
+    source = _PlainSource(Settings)
+    return [name for name, field in Settings.model_fields.items() if source.field_is_complex(field)]
+
+
+def _nearest(name: str) -> str | None:
+    """The known name that an unknown one in the environment is like, if there is one."""
+    first, nested, rest = name.removeprefix(PREFIX).partition("__")
+    sections = _sections()
+    known = sections if nested else [field for field in Settings.model_fields if field not in sections]
+    similar = get_close_matches(first.lower(), known, n=1)
+    return f"{PREFIX}{similar[0].upper()}{nested}{rest}" if similar else None
+
+
+def _hint(name: str | None) -> str:
+    return f"did you mean {name}?" if name else "`monitor settings` lists all settings"
+
+
+def _told(path: KeyPath, problem: str) -> str:
+    """A problem with the name in the environment that caused it, or with its place in the file."""
+    for length in range(len(path), 0, -1):
+        name = _in_environment(path[:length])
+        given = {known.upper() for known in os.environ} & {name, name + _FILE}
+        if not given:
+            continue
+        if length < len(path):  # a value in JSON
+            return f"{min(given)}: {written(path[length:])}: {problem}"
+        if problem.startswith(UNKNOWN_KEY):
+            similar = get_close_matches(str(path[-1]), keys_at(Settings, path[:-1]), n=1)
+            problem = f"is not a setting; {_hint(_in_environment((*path[:-1], *similar)) if similar else None)}"
+        return f"{min(given)}: {problem}"
+    return f"{written(path)}: {problem}"
+
+
+def _in_environment(path: KeyPath) -> str:
+    return PREFIX + "__".join(map(str, path)).upper()

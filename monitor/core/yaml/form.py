@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from monitor.core.errors import WrongSettings
-from monitor.core.yaml.marked import InvalidYaml, MarkedYaml, parse_yaml, written
+from monitor.core.yaml.marked import InvalidYaml, MarkedYaml, parse_yaml
+from monitor.core.yaml.problems import UNKNOWN_KEY, problems_of, written
 
 Form = TypeVar("Form", bound=BaseModel)
-_UNKNOWN_KEY: Final = "extra_forbidden"
-# Filled with what pydantic tells of the limit.
-_WORDS: Final[Mapping[str, str]] = {
-    _UNKNOWN_KEY: "unknown key",
-    "missing": "is missing",
-    "model_type": "must be a mapping of keys to values",
-    "greater_than_equal": "must be {ge:g} or more",
-    "float_type": "must be a number",
-    "date_type": "must be a day such as 2026-11-01",
-    "string_type": "must be a text",
-    "list_type": "must be a list",
-}
 
 
 def read_text(path: Path, *, of: str) -> str:
@@ -53,13 +42,15 @@ def parse_form(text: str, form: type[Form], *, name: str) -> tuple[Form, MarkedY
     try:
         return form.model_validate(document.value), document
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_input=False)
-        raise WrongSettings("\n".join(_problem(name, document, one) for one in problems)) from None
+        problems = problems_of(error, form)
+    lines = (
+        f"{located(name, document, path, of_key=problem.startswith(UNKNOWN_KEY))}: {problem}"
+        for path, problem in problems
+    )
+    raise WrongSettings("\n".join(lines))
 
 
-def _problem(name: str, document: MarkedYaml, error: Any) -> str:
-    path = tuple(part for part in error["loc"] if not str(part).startswith("function-"))
-    mark = document.mark(path, of_key=error["type"] == _UNKNOWN_KEY)
-    words = _WORDS.get(error["type"])
-    said = error["msg"].removeprefix("Value error, ") if words is None else words.format(**error.get("ctx", {}))
-    return f"{name}:{mark.line}:{mark.column}: {written(path)}: {said}"
+def located(name: str, document: MarkedYaml, path: Sequence[int | str], *, of_key: bool = False) -> str:
+    """Where the value at `path`, or its key, stands: file, line, column and path."""
+    mark = document.mark(path, of_key=of_key)
+    return f"{name}:{mark.line}:{mark.column}: {written(path, document.value)}"

@@ -75,11 +75,6 @@ class MarkedYaml:
         return _mark(node.start_mark)
 
 
-def written(path: Sequence[int | str]) -> str:
-    """`path` as messages have it, like `models[0].input`; `file` for the whole document."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".") or "file"
-
-
 # What makes a plain scalar more than a string in PyYAML, and the characters that such a scalar may begin with.
 _PATTERNS = (
     (

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, Json, StringConstraints, ValidationError
 
 from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
+from monitor.core.yaml.problems import problems_of, written
 
 MOST_LABELS: Final = 10_000
 LONGEST: Final = 40_000  # characters of a text
@@ -85,8 +86,8 @@ def _read(numbered: Iterable[tuple[int, Any]], parse: Any) -> list[ScoredAnswer]
         try:
             parsed: _Line = parse(line)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-            faults.append(f"line {number}: {'.'.join(map(str, first['loc'])) or '$'}: {first['msg']}")
+            path, problem = problems_of(error, _Row)[0]
+            faults.append(f"line {number}: {written(path) if path else '$'}: {problem}")
             continue
         found.append(
             ScoredAnswer(

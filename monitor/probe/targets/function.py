@@ -68,8 +68,8 @@ class FunctionTarget(Target):
         return ChatbotFailed("refused", f"{self._name} raised {type(error).__name__}")
 
 
-def load_function(name: str) -> Callable[..., object]:
-    """The function `module:function`.
+def load_function(name: str, *, of: str) -> Callable[..., object]:
+    """The function `module:function`; `of` says in messages where it is named.
 
     Raises:
         WrongSettings: there is none.
@@ -80,10 +80,10 @@ def load_function(name: str) -> Callable[..., object]:
     except (Exception, SystemExit) as error:  # noqa: BLE001  the module is the team's own
         said = f"{type(error).__name__}: {plain(str(error))}"
         raise WrongSettings(
-            f"python: cannot load {name!r}: {said}; write module:function, and name the module's folder in PYTHONPATH"
+            f"{of}: cannot load {name!r}: {said}; write module:function, and name the module's folder in PYTHONPATH"
         ) from None
     if not callable(found):
-        raise WrongSettings(f"python: {name!r} is not a function")
+        raise WrongSettings(f"{of}: {name!r} is not a function")
     return found  # type: ignore[no-any-return]
 
 

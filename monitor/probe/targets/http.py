@@ -25,7 +25,7 @@ from monitor.core.text.plain import plain
 from monitor.probe.target import LARGEST, MOST_DOCUMENTS, ChatbotAnswer, ChatbotFailed, Exchange, Target
 from monitor.probe.targets.json_path import JsonPath, parse_json_path
 from monitor.probe.targets.pace import Pace
-from monitor.probe.targets.secrets import with_secrets, without_secrets
+from monitor.probe.targets.secrets import without_secrets
 from monitor.probe.targets.stream import EVENTS, whole_completion
 from monitor.probe.targets.template import MESSAGES, fill
 
@@ -45,7 +45,7 @@ class HttpSpec:
 
     url: str
     method: str = "POST"
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # with their secrets
     body: Json
     answer: JsonPath | None  # None: of a retriever, which gives documents only
     documents: JsonPath | None = None
@@ -81,7 +81,7 @@ class HttpTarget(Target):
     Redirects are not followed: the question and the key are meant for this server only.
 
     Raises:
-        WrongSettings: the address is no http or https URL, or a secret cannot be read or sent.
+        WrongSettings: the address is no http or https URL.
     """
 
     def __init__(self, spec: HttpSpec, *, timeout: float, per_second: float | None) -> None:
@@ -92,9 +92,6 @@ class HttpTarget(Target):
         self._closed = Event()
         self._answered = False
         self._pool = Pool(_THREADS, "chatbot over http")
-        self._headers = {name: with_secrets(text, of=f"header {name}") for name, text in spec.headers.items()}
-        if not all(value.isascii() and value.isprintable() for value in self._headers.values()):
-            raise WrongSettings("headers: a value has characters that are not allowed in a header")
         try:
             url = httpx2.URL(spec.url)
         except (httpx2.InvalidURL, ValueError):
@@ -145,7 +142,7 @@ class HttpTarget(Target):
             raise ChatbotFailed("out_of_reach", f"{self.place} is not asked any more") from None
 
     def _sent(self, body: Json, conversation: str, until: float) -> _Reply:
-        headers = {"Content-Type": "application/json", "Accept": "application/json", **self._headers}
+        headers = {"Content-Type": "application/json", "Accept": "application/json", **self._spec.headers}
         sent = json.dumps(body).encode()
         content = bytearray()
         try:
@@ -207,7 +204,7 @@ class HttpTarget(Target):
 
     def _quoted(self, content: bytes) -> str:
         """The beginning of an answer, without the secrets that it may repeat."""
-        text = without_secrets(content.decode("utf-8", "replace"), self._headers.values())
+        text = without_secrets(content.decode("utf-8", "replace"), self._spec.headers.values())
         return plain(text[:_QUOTED])
 
 

@@ -25,7 +25,7 @@ def with_secrets(text: str, *, of: str) -> str:
         kind, name = match.groups()
         if kind == "env":
             if name not in os.environ:
-                raise WrongSettings(f"{of}: the environment has no {name}")
+                raise WrongSettings(f"{of}: the environment has no {name}: set it")
             return os.environ[name]
         try:
             return Path(name).read_text(encoding="utf-8").strip()
@@ -48,3 +48,15 @@ def without_secrets(text: str, secrets: Iterable[str]) -> str:
         if len(part) > _SHORTEST:
             text = text.replace(part, "[secret]")
     return text
+
+
+def header_value(text: str, *, of: str) -> str:
+    """Like `with_secrets`, for the value of a header.
+
+    Raises:
+        WrongSettings: also if the value cannot be sent in a header.
+    """
+    value = with_secrets(text, of=of)
+    if not (value.isascii() and value.isprintable()):
+        raise WrongSettings(f"{of}: has characters that are not allowed in a header")
+    return value

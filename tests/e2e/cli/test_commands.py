@@ -92,8 +92,8 @@ def test_settings_are_shown_and_secrets_masked(monitor):
 def test_a_wrong_setting_is_two_and_its_value_is_not_repeated(monitor):
     ended = monitor.run("settings", SLACK__TOKEN="TOPSECRET", EVALUATION_INTERVAL="-1")
     assert ended.returncode == 2
-    assert "slack.token" in ended.stderr
-    assert "evaluation_interval" in ended.stderr
+    assert "MONITOR_SLACK__TOKEN: is not a setting" in ended.stderr
+    assert "MONITOR_EVALUATION_INTERVAL: must be more than 0" in ended.stderr
     assert "TOPSECRET" not in ended.stderr
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 from uuid import uuid4
 
-from monitor.probe.file import TargetForm
 from monitor.probe.target import Target
+from monitor.probe.targets.form import TargetForm
 from tests.servers.chatbot import KEY, Chatbot, Says
 
 Heard = tuple[str, Sequence[Mapping[str, str]], str]  # question, earlier messages, mark
@@ -37,6 +37,10 @@ if __name__ == "__main__":
     said = answer(**json.load(sys.stdin))
     print(said if isinstance(said, str) else json.dumps(said))
 """
+
+
+def _place(*keys):
+    return f"probes.yaml: {'.'.join(map(str, keys))}"
 
 
 class TargetBench(Protocol):
@@ -88,7 +92,7 @@ class Http(_OverHttp):
             "documents": "$.documents[*]",
             "version": "$.version",
         }
-        return TargetForm.model_validate({"http": http}).target(timeout=timeout, per_second=None)
+        return TargetForm.model_validate({"http": http}).target(timeout=timeout, per_second=None, place=_place)
 
     @property
     def heard(self) -> Sequence[Heard]:
@@ -113,7 +117,7 @@ class Chat(_OverHttp):
             "system": "Be kind.",
             "extra": {"seed": 1},
         }
-        return TargetForm.model_validate({"chat": chat}).target(timeout=timeout, per_second=None)
+        return TargetForm.model_validate({"chat": chat}).target(timeout=timeout, per_second=None, place=_place)
 
     @property
     def heard(self) -> Sequence[Heard]:
@@ -160,7 +164,7 @@ class Function(_InPython):
     place = "python chatbot_"
 
     def target(self, *, timeout: float) -> Target:
-        return TargetForm(python=f"{self._module}:answer").target(timeout=timeout, per_second=None)
+        return TargetForm(python=f"{self._module}:answer").target(timeout=timeout, per_second=None, place=_place)
 
 
 class Command(_InPython):
@@ -168,7 +172,7 @@ class Command(_InPython):
 
     def target(self, *, timeout: float) -> Target:
         command = [sys.executable, "-S", str(self._folder / f"{self._module}.py")]
-        return TargetForm(command=command).target(timeout=timeout, per_second=None)
+        return TargetForm(command=command).target(timeout=timeout, per_second=None, place=_place)
 
 
 BENCHES: Final[Mapping[str, type[Http | Chat | Function | Command]]] = {

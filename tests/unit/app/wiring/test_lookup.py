@@ -83,7 +83,7 @@ def test_the_doctor_asks_every_source(settings, file):
         ({"QUERY": "SELECT 1"}, "database_url and query go together"),
         ({"DATABASE_URL": "sqlite://", "QUERY": "SELECT id, t FROM d"}, "query needs the bind :ids"),
         ({"PATH": "x", "URL": "http://kb/{id}"}, "only one of query, url and path can be set"),
-        ({"URL": "http://{id}/"}, "url"),
+        ({"URL": "http://{id}/"}, "LOOKUP__URL: must be an http or https URL of the form "),
     ],
 )
 def test_settings_that_cannot_be_meant_are_refused(settings, named, problem):

@@ -49,6 +49,9 @@ def test_a_mistake_is_named_with_its_line(change, said):
 
 def test_an_empty_or_missing_file_is_refused(tmp_path):
     (tmp_path / "empty.yaml").write_text("")
-    for name, said in (("empty.yaml", "must be a mapping"), ("none.yaml", "cannot read the prices: No such file")):
+    for name, said in (
+        ("empty.yaml", "is empty; it needs currency, models"),
+        ("none.yaml", "cannot read the prices: No such file"),
+    ):
         with pytest.raises(WrongSettings, match=said):
             read_prices(tmp_path / name)

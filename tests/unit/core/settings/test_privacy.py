@@ -43,9 +43,9 @@ def test_they_are_read_from_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("name", "given", "said"),
     [
-        ("KINDS", "phone, passport", "redaction.kinds.1"),
+        ("KINDS", "phone, passport", r"REDACTION__KINDS: \[1\]: must be "),
         ("REGIONS", "DE, XX", "not a country code: XX"),
-        ("PATTERNS", '{"employee": "("}', r"redaction.patterns: .*employee: '\(' is no regular expression"),
+        ("PATTERNS", '{"employee": "("}', r"REDACTION__PATTERNS: .*employee: '\(' is no regular expression"),
         ("PATTERNS", '{"employee": "a*"}', "employee: 'a\\*' matches an empty text"),
     ],
 )

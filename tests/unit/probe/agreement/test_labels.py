@@ -33,12 +33,14 @@ def test_csv_is_read_with_documents_as_json():
 @pytest.mark.parametrize(
     ("over", "fault"),
     [
-        ({"score": 6}, "line 1: score"),
-        ({"score": -1}, "line 1: score"),
-        ({"score": None}, "line 1: score"),
-        ({"answer": "  "}, "line 1: answer"),
+        ({"score": 6}, "line 1: score: must be 5 or less$"),
+        ({"score": -1}, "line 1: score: must be 0 or more$"),
+        ({"score": None}, "line 1: score: must be a number$"),
+        ({"score": "good"}, "line 1: score: must be a number$"),
+        ({"answer": "  "}, "line 1: answer: must not be empty$"),
         ({"reference": "x" * (module.LONGEST + 1)}, "line 1: reference"),
-        ({"documents": "no list"}, "line 1: documents"),
+        ({"documents": "no list"}, "line 1: documents: must be a list$"),
+        ({"documents": [1]}, r"line 1: documents\[0\]: must be a text$"),
     ],
 )
 def test_a_line_of_another_form_is_named(over, fault):

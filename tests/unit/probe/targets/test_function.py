@@ -73,7 +73,7 @@ def test_what_is_no_function_is_named(tmp_path, monkeypatch, name, why):
     (tmp_path / "broken_bot.py").write_text("1 / 0", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(WrongSettings, match=f"^python: .*{why}"):
-        load_function(name)
+        load_function(name, of="python")
     assert "broken_bot" not in sys.modules
 
 

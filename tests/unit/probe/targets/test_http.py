@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from threading import Thread
 
 import pytest
 
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.probe.target import ChatbotFailed, Exchange
+from monitor.probe.targets.form import TargetForm
 from monitor.probe.targets.http import HttpSpec, HttpTarget, chat_spec
 from monitor.probe.targets.json_path import parse_json_path
 from tests.rig.waiting import until
@@ -92,11 +94,16 @@ def test_a_call_that_waits_ends_when_the_target_is_closed(bot, opened):
     assert failed in (["refused"], ["out_of_reach"])
 
 
-def test_secrets_come_from_the_environment_or_a_file_and_go_into_the_header_alone(bot, opened, monkeypatch, tmp_path):
+def test_secrets_come_from_the_environment_or_a_file_and_go_into_the_header_alone(bot, monkeypatch, tmp_path):
     monkeypatch.setenv("BOT_KEY", KEY)
     (tmp_path / "key").write_text(f"{KEY}\n", encoding="utf-8")
     for secret in ("env:BOT_KEY", f"file:{tmp_path}/key"):
-        assert ask(opened(headers={"Authorization": f"Bearer ${{{secret}}}"}, method="PUT")).text == RIGHT
+        headers = {"Authorization": f"Bearer ${{{secret}}}"}
+        form = TargetForm(
+            http={"url": bot.url, "body": BODY, "answer": "$.answer", "headers": headers, "method": "PUT"}
+        )
+        with closing(form.target(timeout=60, per_second=None, place=lambda *_: "")) as target:
+            assert ask(target).text == RIGHT
     for asked in bot.asked:
         assert (asked.method, asked.headers["authorization"]) == ("PUT", f"Bearer {KEY}")
         assert KEY not in json.dumps(asked.body)
@@ -167,13 +174,6 @@ def test_its_place_holds_no_user_and_no_query(opened):
 def test_what_is_no_address_is_refused(opened, url):
     with pytest.raises(WrongSettings, match="url: must be an http or https URL"):
         opened(url=url)
-
-
-@pytest.mark.parametrize("value", [f"{KEY}\nB: c", f"{KEY}\r\nX: y"])
-def test_a_secret_that_cannot_be_a_header_is_not_quoted(opened, value):
-    with pytest.raises(WrongSettings, match="not allowed in a header") as caught:
-        opened(headers={"Authorization": value})
-    assert KEY not in str(caught.value)
 
 
 @pytest.mark.parametrize("status", [403, 404, 302])
