@@ -148,7 +148,7 @@ def int8_pipeline(pipeline: Pipeline) -> Pipeline:
 
 def verdicts(most: int | None) -> dict[str, Any]:
     found = {}
-    with cached_pipeline() as fp32:
+    with cached_pipeline("minilm") as fp32:
         int8 = int8_pipeline(fp32)
         for name in DEV:
             rows = read(name)[:most]
