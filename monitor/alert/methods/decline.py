@@ -97,7 +97,9 @@ class Decline(Method):
     @override
     def check(self, signal: Signal) -> None:
         if signal.name == UNJUDGED:
-            raise WrongParameter("signal", "is the same for every question: use method: threshold, with above")
+            raise WrongParameter(
+                "method", "decline compares questions, and unjudged is a share of the run: use threshold"
+            )
         if signal.is_share and self.at_least >= 1:
             raise WrongParameter("at_least", "must be below 1: 0.05 is 5 percentage points")
 

@@ -73,7 +73,7 @@ def _signal(value: object) -> Signal:
         ((kind, name),) = value.items()
         if kind in NAMES and isinstance(name, str):
             if name not in NAMES[kind]:
-                raise ValueError(f"unknown {kind} {name!r}; known: {', '.join(NAMES[SignalKind(kind)])}")
+                raise ValueError(f"there is no {{{kind}: {name}}}; known: {', '.join(NAMES[SignalKind(kind)])}")
             return Signal(kind=SignalKind(kind), name=name)
     elif isinstance(value, str) and value in set(SignalKind) - set(NAMES):
         return Signal(kind=SignalKind(value))

@@ -17,6 +17,7 @@ from monitor.app.probe.run import run_probe
 from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
 from monitor.core.pool import Pool
+from monitor.core.text.duration import format_duration
 from monitor.core.text.plain import readable
 from monitor.probe.file import Probe
 from monitor.probe.run import GRACE
@@ -44,12 +45,21 @@ def scheduled_probes(application: Application) -> Iterator[None]:
     if any(probe.scheduled for probe in application.probing.probes().values()):
         _ = application.language_models.probing_model  # refuses now what no run could do without
     due = DueProbes(application)
+    log.info("probes on schedule: %s", ", ".join(_scheduled(application)) or "none")
     try:
         with Timers() as timers:
             timers.every(_LOOK_EVERY, due.look, name="probes")
             yield
     finally:
         due.stop()
+
+
+def _scheduled(application: Application) -> Iterator[str]:
+    """`support every 6h (judged by gpt-5)` for each probe that runs by itself."""
+    for probe in application.probing.probes().values():
+        if probe.scheduled:
+            when = f"every {format_duration(probe.every)}" if probe.every else f"at {probe.at:%H:%M} UTC"
+            yield f"{readable(probe.name)} {when} (judged by {application.language_models.probing_model.model})"
 
 
 class DueProbes:
@@ -108,7 +118,7 @@ class DueProbes:
         if why is None and not self._application.probing.runs.figures([run.number])[run.number].unsure.count:
             why = f"no answer could be judged: monitor probe show {run.number} tells why"
         level, more = (logging.INFO, "") if why is None else (logging.WARNING, f": {why}")
-        log.log(level, "probe %s: run %d is %s%s", readable(probe.name), run.number, run.state, more)
+        log.log(level, "probe %s: run %d: %s%s", readable(probe.name), run.number, run.state, more)
         for line in ended.unfound:
             log.warning("probe %s: run %d: %s", readable(probe.name), run.number, readable(line))
 

@@ -66,6 +66,8 @@ def alerts_list(
         return
     console = Console(highlight=False, emoji=False)
     console.print(alerts_table(rows) if rows else "no alert is active" if active else "no alert was ever pending")
+    if any(row["state"] in ("firing", "error", "no_data") for row in rows):
+        console.print("`monitor alerts show ALERT` says why, and what was done")
     for line in (*troubles(rules, unsent, silences, now=now, problem=problem), *small):
         console.print(literal(line), style="yellow")
 

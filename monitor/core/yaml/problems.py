@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, TypeAlias, get_args
@@ -12,6 +13,8 @@ KeyPath: TypeAlias = tuple[int | str, ...]
 Problem: TypeAlias = tuple[KeyPath, str]
 
 UNKNOWN_KEY: Final = "unknown key"
+_MEANT: Final = "; did you mean "
+_OF_KEY: Final = "[key]"  # how pydantic ends the place of a key that is wrong itself
 _LONGEST_NAME: Final = 100  # characters; a longer one is not repeated
 _FOLLOWS: Final = {"default_factory_not_called"}  # from another fault, which is told
 _MAPPING: Final = "must be a mapping of keys to values"
@@ -53,8 +56,11 @@ _WORDS: Final[Mapping[str, str]] = {
 
 def problems_of(error: ValidationError, form: type[BaseModel]) -> list[Problem]:
     """Each fault that pydantic found in a `form`, with its place."""
-    found = error.errors(include_url=False)
-    return [_problem(one, form) for one in found if one["type"] not in _FOLLOWS]
+    found = [one for one in error.errors(include_url=False) if one["type"] not in _FOLLOWS]
+    problems = [(one["type"], *_problem(one, form)) for one in found]
+    # a key that is only misspelt is told once, and not as missing too
+    misspelt = {(*path[:-1], text.partition(_MEANT)[2].rstrip("?")) for _, path, text in problems if _MEANT in text}
+    return [(path, text) for kind, path, text in problems if kind != "missing" or path not in misspelt]
 
 
 def written(path: Sequence[int | str], value: Any = None) -> str:
@@ -77,7 +83,7 @@ def written(path: Sequence[int | str], value: Any = None) -> str:
 def unknown_key(name: str, known: Collection[str]) -> str:
     """The message for a key that is not in `known`; it begins with `UNKNOWN_KEY`."""
     similar = get_close_matches(name, known, n=1)
-    return f"{UNKNOWN_KEY}; did you mean {similar[0]}?" if similar else f"{UNKNOWN_KEY}; known: {', '.join(known)}"
+    return f"{UNKNOWN_KEY}{_MEANT}{similar[0]}?" if similar else f"{UNKNOWN_KEY}; known: {', '.join(known)}"
 
 
 def keys_at(form: type[BaseModel], path: Sequence[int | str]) -> list[str]:
@@ -94,19 +100,23 @@ def _problem(error: Any, form: type[BaseModel]) -> Problem:
     path = tuple(part for part in error["loc"] if not str(part).startswith("function-"))
     limits = error.get("ctx", {})
     match error["type"]:
+        case "literal_error" if path[-1] == _OF_KEY:
+            return path[:-1], unknown_key(str(path[-2]), re.findall(r"'([^']*)'", limits["expected"]))
         case "extra_forbidden":
             return path, unknown_key(str(path[-1]), keys_at(form, path[:-1]))
         case "model_type" if error["input"] is None and not path:
             return path, f"is empty; it needs {', '.join(key for key, field in _fields(form) if field.is_required())}"
-        case "string_too_short" | "too_short" if limits["min_length"] == 1:
-            return path, "must not be empty"
-        case "string_pattern_mismatch":
-            kind = "be an http or https URL of" if limits["pattern"].startswith("^https?://") else "have"
-            return path, f"must {kind} the form {limits['pattern']}"
-    words = _WORDS.get(error["type"])
-    if words is None:
-        return path, error["msg"].removeprefix("Value error, ")
-    return path, words.format(**{name: _shown(limit) for name, limit in limits.items()})
+    return path, _words(error["type"], limits) or error["msg"].removeprefix("Value error, ")
+
+
+def _words(fault: str, limits: Mapping[str, Any]) -> str:
+    """What is wrong, in our words; empty for a fault that has none."""
+    if fault in {"string_too_short", "too_short"} and limits["min_length"] == 1:
+        return "must not be empty"
+    if fault == "string_pattern_mismatch":
+        kind = "be an http or https URL of" if limits["pattern"].startswith("^https?://") else "have"
+        return f"must {kind} the form {limits['pattern']}"
+    return _WORDS.get(fault, "").format(**{name: _shown(limit) for name, limit in limits.items()})
 
 
 def _shown(limit: object) -> object:

@@ -111,7 +111,7 @@ def test_a_process_that_reads_nothing_runs_scheduled_probes(probed, bot, tmp_pat
     bot.script += answers(REFERENCE, "v1")
     (tmp_path / "probes.yaml").write_text(PROBES.format(url=bot.url) + "    every: 1h\n")
     running = probed.start("run")
-    until("the probe has run", lambda: "probe support: run 1 is done" in running.err)
+    until("the probe has run", lambda: "probe support: run 1: done" in running.err)
     assert running.terminate() == 0
     assert len(bot.asked) == 12
 

@@ -266,5 +266,5 @@ def test_the_share_without_a_judged_answer_has_a_line_of_its_own_and_no_decline(
         (Outcome.BREACHING, 1.0),
     ]
     assert observation.detail == "run 1 judged only 0 of 10 questions: the judge refuses"
-    with pytest.raises(WrongParameter, match="threshold"):
+    with pytest.raises(WrongParameter, match=r"^method: decline compares questions"):
         Decline().check(signal)

@@ -134,7 +134,7 @@ def test_every_signal_has_labels_and_a_method_that_suit_it(signal, by, method):
 @pytest.mark.parametrize(
     ("rule", "problem"),
     [
-        ("signal: {probe: sda}", "unknown probe 'sda'; known: correctness, wscore, unsure"),
+        ("signal: {probe: sda}", "there is no {probe: sda}; known: correctness, wscore, unsure, unjudged"),
         ("signal: {probe: correctness}, method: change", "the method 'change' takes"),
         ("signal: {rate: refusal}, method: decline", "the method 'decline' takes probe, not rate"),
         ("signal: {probe: correctness}, at_least: 6", "at_least: must be above 0 and at most 5"),
@@ -174,7 +174,8 @@ def test_the_shipped_rules_cover_what_can_be_measured():
     assert all(rule.receivers is None and "summary" in rule.annotations for rule in rules.rules)
     quality = [rule for rule in rules.rules if rule.labels["about"] == "quality"]
     ingestion = [rule for rule in rules.rules if rule.labels["about"] == "ingestion"]
-    assert (len(quality), len(ingestion)) == (9, 3)
+    probes = [rule for rule in rules.rules if rule.labels["about"] == "probes"]
+    assert (len(quality), len(ingestion), len(probes)) == (7, 3, 3)
     assert all(rule.method.promise for rule in rules.rules)
     lines = [rule.method.target for rule in quality if rule.signal.kind is SignalKind.RATE]
     assert all(line.is_learnt for line in lines)  # a fixed one would page some chatbots for ever
@@ -185,11 +186,13 @@ def test_the_shipped_rules_cover_what_can_be_measured():
 @pytest.mark.parametrize(
     ("rule", "problem"),
     [
-        ("signal: {ranks: sda}", "unknown ranks 'sda'; known: score, refusal, sdq, qrd"),
+        ("signal: {ranks: sda}", "there is no {ranks: sda}; known: score, refusal, sdq, qrd"),
         ("signal: {ranks: score}, method: threshold, above: 1", "the method 'threshold' takes"),
         ("signal: {rate: refusal}, method: shift", "the method 'shift' takes ranks, not rate"),
         ("signal: {ranks: score}, false_alarm_every: 1h", "false_alarm_every: must be 1d or longer"),
         ("signal: {ranks: score}, target: 0.1", "target: unknown key"),
+        ("signal: {probe: wscore}, selector: {prob: a}", "selector.prob: unknown key; did you mean probe?"),
+        ("signal: {probe: unjudged}, method: decline", "method: decline compares questions"),
         ("signal: {true_rate: refusal}", "above: is missing"),
         ("signal: {true_rate: refusal}, above: 5", "above: must be between 0 and 1"),
         ("signal: {true_rate: refusal}, above: 0.1, max_age: 1h", "max_age: must be 1d or longer"),
@@ -236,7 +239,7 @@ def test_the_inhibition_of_the_shipped_rules_covers_quality():
         (9, 15, "rules[0].by[1]: ", ("topic", "tenant")),
         (9, 9, "rules[0].by: 'app' is listed twice", ("app, topic", "app, app")),
         (9, 9, "rules[0].by.source: rate of negative has no label 'source'; its labels: app", ("app, topic", "source")),
-        (10, 13, "rules[0].signal: unknown rate 'negatif'", ("negative}", "negatif}")),
+        (10, 13, "rules[0].signal: there is no {rate: negatif}", ("negative}", "negatif}")),
         (
             10,
             13,
