@@ -97,8 +97,8 @@ migrate: $(READY) ## bring the configured database to this release
 
 lock: ## resolve the dependencies anew into both requirements files; needs uv
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv, on the PATH or in $(BIN)" >&2; exit 1; }
-	$(COMPILE) pyproject.toml --group build --group weights --output-file requirements.lock
-	$(COMPILE) --group dev --constraints requirements.lock --output-file requirements-dev.lock
+	$(COMPILE) pyproject.toml --group build --output-file requirements.lock
+	$(COMPILE) --group dev --group weights --constraints requirements.lock --output-file requirements-dev.lock
 	$(COMPILE) --group live --output-file requirements-live.lock
 
 clean: ## remove the virtual environment and every cache in this folder

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.assess.classify.profile import Profile, load_profile
+from monitor.assess.classify.profile import Profile, build_of, load_profile
 from monitor.assess.complete.extractive import ExtractiveCompleter
 from monitor.assess.embed.cache import content_key
 from monitor.assess.embed.minilm import MiniLMEmbedder
@@ -112,10 +112,10 @@ class CachingEncoder:
 
 
 @contextmanager
-def cached_pipeline(profile: str = "minilm") -> Iterator[Pipeline]:
+def cached_pipeline(profile: str = "minilm-int8") -> Iterator[Pipeline]:
     """The pipeline under a profile, with extractive support; saves the vectors encoded in the block."""
     cache = load_settings().state_dir / "cache"
-    inner = MiniLMEmbedder(cache_dir=cache)
+    inner = MiniLMEmbedder(build_of(profile), cache_dir=cache)
     path = cache / f"benchmarks-sentences-{inner.token_model.replace('/', '-')}.npz"
     encoder = CachingEncoder(inner, _load(path))
     try:

@@ -186,12 +186,12 @@ def writer(database: str, tmp_path: Path) -> Iterator[Writer]:
 
 @pytest.fixture(scope="session")
 def encoder_cache(shared: Shared) -> Path:
-    """A cache directory that holds the encoder's graph, which is built once in a run."""
+    """A cache directory that holds the encoder's graph in float32, which is built once in a run."""
     published_weights()
 
     def build() -> str:
         folder = shared.folder / "encoder-cache"
-        MiniLMEmbedder(cache_dir=folder, threads=1)
+        MiniLMEmbedder("fp32", cache_dir=folder, threads=1)
         return str(folder)
 
     return Path(shared.once("encoder-cache", build))

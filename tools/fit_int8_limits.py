@@ -21,9 +21,9 @@ from tokenizers import Tokenizer
 
 from monitor.assess.embed.graph_cache import cached_graph
 from monitor.assess.embed.minilm_graph import LAYERS, MAX_TOKENS
-from monitor.assess.embed.minilm_int8 import INPUTS, LIMITS, read_by
-from monitor.assess.embed.weights import published_model
+from monitor.assess.embed.weights import TOKENIZER, published_weights, shipped
 from monitor.core.settings.load import load_settings
+from tools.build_int8 import INPUTS, LIMITS, read_by
 from tools.fit_projection import texts
 
 TEXTS = 40  # of them
@@ -31,7 +31,7 @@ TEXTS = 40  # of them
 
 def session_with(names: list[str]) -> ort.InferenceSession:
     """The float32 encoder with inner values as outputs."""
-    graph = cached_graph(load_settings().state_dir / "cache", published_model().weights)
+    graph = cached_graph(load_settings().state_dir / "cache", published_weights())
     model = onnx.load(graph, load_external_data=False)
     for name in names:
         model.graph.output.add(name=name).type.tensor_type.elem_type = onnx.TensorProto.FLOAT
@@ -61,7 +61,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--write", action="store_true", help="write the limits into the package")
     write = arguments.parse_args().write
-    tokenizer = Tokenizer.from_file(str(published_model().tokenizer))
+    tokenizer = Tokenizer.from_file(str(shipped(TOKENIZER)))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     words = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
@@ -72,7 +72,7 @@ def main() -> None:
         print(f"limits that ship against these: {apart.mean():.4f} apart in the mean, {apart.max():.4f} at most")
     if write:
         np.save(path, found.astype(np.float16))
-        print(f"written to {path}: raise GRAPH_VERSION, so that the cached graph is built anew")
+        print(f"written to {path}: now build the model: python -m tools.build_int8 --write")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from tokenizers import Tokenizer
 
 from monitor.assess.embed.graph_cache import cached_graph
 from monitor.assess.embed.minilm_graph import MAX_TOKENS, PROJECTION, TOKEN_DIMENSIONS
-from monitor.assess.embed.weights import published_model
+from monitor.assess.embed.weights import TOKENIZER, published_weights, shipped
 from monitor.core.settings.load import load_settings
 
 SEED = 7
@@ -47,7 +47,7 @@ def texts(vocabulary: list[str]) -> list[str]:
 
 def hidden_states(tokenizer: Tokenizer, lines: list[str]) -> Floats:
     """Unit vectors of layers 3 and 6 side by side, shape (tokens, 768), special tokens left out."""
-    graph = cached_graph(load_settings().state_dir / "cache", published_model().weights)
+    graph = cached_graph(load_settings().state_dir / "cache", published_weights())
     session = ort.InferenceSession(str(graph), providers=["CPUExecutionProvider"])
     found = []
     for line in lines:
@@ -69,7 +69,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--write", action="store_true", help="write the projection into the package")
     write = arguments.parse_args().write
-    tokenizer = Tokenizer.from_file(str(published_model().tokenizer))
+    tokenizer = Tokenizer.from_file(str(shipped(TOKENIZER)))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     words = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
@@ -79,12 +79,12 @@ def main() -> None:
     print(f"{len(states):,} tokens; {TOKEN_DIMENSIONS} axes keep {energy:.3f} of the energy")
     path = Path(str(PROJECTION))
     if path.exists():
-        shipped = np.load(path).astype(np.float64)
-        overlap = np.linalg.svd(shipped.T @ found, compute_uv=False)
+        before = np.load(path).astype(np.float64)
+        overlap = np.linalg.svd(before.T @ found, compute_uv=False)
         print(f"cosines between the shipped space and this one: least {overlap.min():.4f}, mean {overlap.mean():.4f}")
     if write:
         np.save(path, found.astype(np.float16))
-        print(f"written to {path}: delete the cached graph, or raise GRAPH_VERSION, so that it is built anew")
+        print(f"written to {path}: raise GRAPH_VERSION, then python -m tools.build_int8 --write")
 
 
 if __name__ == "__main__":

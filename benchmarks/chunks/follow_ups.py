@@ -131,7 +131,7 @@ def main() -> None:
     for build, profile in BUILDS.items():
         if arguments.short and build != "fp32":
             continue
-        embedder = MiniLMEmbedder(cache_dir=load_settings().state_dir / "cache", build=build)
+        embedder = MiniLMEmbedder(build, cache_dir=load_settings().state_dir / "cache")
         print(f"\nFollow-ups, profile {profile}")
         for name, found in chosen.items():
             values = reached(found, embedder, profile)

@@ -28,9 +28,9 @@ import onnxruntime as ort
 from benchmarks.figures import finish, options
 from benchmarks.labelled import DATA, DEV, CachingEncoder, assess, cached_pipeline, read, under
 from benchmarks.traffic import SEED, interactions
-from monitor.assess.embed.graph_cache import Build, cached_graph
+from monitor.assess.embed.graph_cache import cached_graph
 from monitor.assess.embed.minilm import MiniLMEmbedder
-from monitor.assess.embed.weights import published_model
+from monitor.assess.embed.weights import Build, published_weights
 from monitor.assess.pipeline import Pipeline
 from monitor.core.model import Assessment, Verdict
 from monitor.core.settings.load import load_settings
@@ -73,7 +73,7 @@ def timed(embedder: MiniLMEmbedder, given: Sequence[str], tokens: int) -> Speed:
 
 def speeds(given: Sequence[str], rounds: int) -> dict[str, Any]:
     cores = os.cpu_count() or 1
-    embedders = {(b, n): MiniLMEmbedder(cache_dir=CACHE, build=b, threads=n) for b in BUILDS for n in {1, cores}}
+    embedders = {(b, n): MiniLMEmbedder(b, cache_dir=CACHE, threads=n) for b in BUILDS for n in {1, cores}}
     tokens = tokens_of(embedders["fp32", 1], given)
     for embedder in embedders.values():
         timed(embedder, given, tokens)
@@ -97,8 +97,8 @@ def cuda(given: Sequence[str], rounds: int) -> dict[str, float] | str:
     """Tokens/s of the float32 graph on the GPU, or why there is no figure."""
     if "CUDAExecutionProvider" not in ort.get_available_providers():
         return f"none: onnxruntime {ort.__version__} here offers {', '.join(ort.get_available_providers())}"
-    embedder = MiniLMEmbedder(cache_dir=CACHE, threads=1)
-    session = ort.InferenceSession(cached_graph(CACHE, published_model().weights), providers=["CUDAExecutionProvider"])
+    embedder = MiniLMEmbedder("fp32", cache_dir=CACHE, threads=1)
+    session = ort.InferenceSession(cached_graph(CACHE, published_weights()), providers=["CUDAExecutionProvider"])
     if session.get_providers()[0] != "CUDAExecutionProvider":
         return "none: onnxruntime offers CUDA, but no device answers"
     embedder._session, embedder._budget = session, TOKENS_A_RUN_CUDA  # noqa: SLF001  the same program on another device
@@ -110,7 +110,7 @@ def cuda(given: Sequence[str], rounds: int) -> dict[str, float] | str:
 def cosines(given: Sequence[str]) -> dict[str, dict[str, float]]:
     """Cosines between the builds, of texts and of all their tokens."""
     (vectors, tokens, _), (others, other_tokens, _) = (
-        MiniLMEmbedder(cache_dir=CACHE, build=build).embed_and_encode(given) for build in BUILDS
+        MiniLMEmbedder(build, cache_dir=CACHE).embed_and_encode(given) for build in BUILDS
     )
     rows, other_rows = (
         np.concatenate([t["vector"] for t in each]).astype(np.float32) for each in (tokens, other_tokens)
@@ -138,7 +138,7 @@ def compared(rows: Sequence[Labelled], ours: Sequence[Assessment], others: Seque
 
 def int8_pipeline(pipeline: Pipeline) -> Pipeline:
     """The pipeline on the int8 build, under a profile with the same numbers."""
-    encoder = CachingEncoder(MiniLMEmbedder(cache_dir=CACHE, build="int8"), {})
+    encoder = CachingEncoder(MiniLMEmbedder(cache_dir=CACHE), {})
     names = {"embedding_model": encoder.model, "token_model": encoder.token_model}
     return under(
         Pipeline(completer=pipeline.completer, encoder=encoder, embedder=encoder, profile=pipeline.profile),
@@ -148,7 +148,7 @@ def int8_pipeline(pipeline: Pipeline) -> Pipeline:
 
 def verdicts(most: int | None) -> dict[str, Any]:
     found = {}
-    with cached_pipeline() as fp32:
+    with cached_pipeline("minilm") as fp32:
         int8 = int8_pipeline(fp32)
         for name in DEV:
             rows = read(name)[:most]

@@ -34,12 +34,12 @@ from benchmarks.figures import finish, options
 from benchmarks.scoring.parts import Ready, Stopwatch, cpu_seconds, score, watched
 from benchmarks.scoring.texts import long_enough, turned, unseen
 from benchmarks.traffic import SEED
-from monitor.assess.classify.profile import load_profile
+from monitor.assess.classify.profile import read_profile
 from monitor.assess.complete.extractive import ExtractiveCompleter
 from monitor.assess.embed.batch import embed_batch, encode_batch
 from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
-from monitor.assess.embed.graph_cache import Build
 from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.embed.weights import Build
 from monitor.assess.pipeline import Pipeline
 from monitor.assess.score.adaptability import adaptability
 from monitor.core.model import Interaction
@@ -50,15 +50,14 @@ SHORT = {"interactions": 30, "rounds": 2}
 BATCH = 32
 LARGE = 1_536  # rows and columns of the large matrices
 GOALS = {"known documents": 500.0, "new documents": 500.0, "fp32": 60.0, "int8": 100.0}
-PROFILE = "minilm"
+PROFILE = read_profile("minilm-int8")  # the numbers are those of both builds
 CACHE = load_settings().state_dir / "cache"
 
 
 def at_hand(answers: Sequence[Interaction]) -> list[Ready]:
     embedder = MiniLMEmbedder(cache_dir=CACHE, threads=1)
-    profile = load_profile(PROFILE, embedder.model, embedder.token_model)
     supports = ExtractiveCompleter().complete(answers)
-    metrics = [profile.compared(s) for s in adaptability(embed_batch(answers, supports, embedder))]
+    metrics = [PROFILE.compared(s) for s in adaptability(embed_batch(answers, supports, embedder))]
     return list(zip(answers, supports, encode_batch(answers, embedder), metrics, strict=True))
 
 
@@ -74,7 +73,6 @@ def one_core(sizes: Mapping[str, int]) -> dict[str, Any]:
     """Runs in a process whose BLAS has one thread."""
     _, answers = long_enough(sizes["interactions"])
     ready = at_hand(answers)
-    profile = load_profile(PROFILE, "all-MiniLM-L6-v2/fp32", "all-MiniLM-L6-v2/fp32/128")
     pairs = products(ready)
     large = np.random.default_rng(SEED).standard_normal((LARGE, LARGE)).astype(np.float32)
     flop = sum(2 * documents.size * len(answer) for documents, answer in pairs)
@@ -85,7 +83,7 @@ def one_core(sizes: Mapping[str, int]) -> dict[str, Any]:
 
     def all_of(each: Sequence[Ready]) -> None:
         for one in each:
-            score(one, profile)
+            score(one, PROFILE)
 
     shares: list[dict[str, float]] = []
     all_of(ready)
@@ -122,14 +120,13 @@ class WholePipeline:
     """The pipeline on one build, with its caches."""
 
     def __init__(self, build: Build) -> None:
-        self.model = MiniLMEmbedder(cache_dir=CACHE, build=build)
-        profile = load_profile(PROFILE, "all-MiniLM-L6-v2/fp32", "all-MiniLM-L6-v2/fp32/128")
+        self.model = MiniLMEmbedder(build, cache_dir=CACHE)
         self.embedder = CachedEmbedder(self.model, 2**28)
         self.pipeline = Pipeline(
             completer=ExtractiveCompleter(),
             encoder=CachedTokenEncoder(self.model, 2**29, embedder=self.embedder),
             embedder=self.embedder,
-            profile=profile,
+            profile=PROFILE,
         )
         self.embedding = self.embedding_cpu = 0.0
         self.asked: list[str] = []

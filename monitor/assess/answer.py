@@ -13,11 +13,12 @@ from typing import Any, TypeAlias
 
 from typing_extensions import override
 
-from monitor.assess.classify.profile import load_profile, read_profile
+from monitor.assess.classify.profile import build_of, load_profile
 from monitor.assess.complete.extractive import ExtractiveCompleter
 from monitor.assess.conversation.turn import LONGEST_QUESTION, MOST_TURNS, Turn
 from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
 from monitor.assess.embed.minilm import MiniLMEmbedder
+from monitor.assess.embed.weights import Build
 from monitor.assess.pipeline import Pipeline
 from monitor.assess.ports import Conversations
 from monitor.core.assessment_json import assessment_json, storable
@@ -130,8 +131,7 @@ def assess_answer(
 
 @cache
 def _pipeline(profile: str | None) -> Pipeline:
-    build = "int8" if profile is not None and "int8" in read_profile(profile).embedding_model else "fp32"
-    embedder, encoder = embedded_model(build)
+    embedder, encoder = embedded_model(build_of(profile))
     return Pipeline(
         completer=ExtractiveCompleter(),
         encoder=encoder,
@@ -141,10 +141,10 @@ def _pipeline(profile: str | None) -> Pipeline:
 
 
 @cache
-def embedded_model(build: Any = "fp32") -> tuple[CachedEmbedder, CachedTokenEncoder]:
+def embedded_model(build: Build = "int8") -> tuple[CachedEmbedder, CachedTokenEncoder]:
     """The embedded model behind its caches; callers hold `one_at_a_time`."""
     given = os.environ.get("MONITOR_STATE_DIR")
-    model = MiniLMEmbedder(cache_dir=(Path(given) if given else state_dir()) / "cache", build=build)
+    model = MiniLMEmbedder(build, cache_dir=(Path(given) if given else state_dir()) / "cache")
     embedder = CachedEmbedder(model, _CACHE_BYTES)
     return embedder, CachedTokenEncoder(model, _CACHE_BYTES, embedder=embedder)
 

@@ -22,7 +22,6 @@ from monitor.core.pending import Work
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import (
     DetectorSettings,
-    EmbeddingSettings,
     JudgeSettings,
     ProbeSettings,
     RerankerSettings,
@@ -149,7 +148,7 @@ def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedde
     embedding, llm = settings.embedding, settings.llm
     match embedding.provider:
         case "minilm":
-            return _minilm(embedding, cache_dir, closing)
+            return _minilm(settings, cache_dir, closing)
         case "openai":
             from monitor.assess.embed.openai import OpenAIEmbedder
 
@@ -178,15 +177,16 @@ def token_encoder(settings: Settings, cache_dir: Path, embedder: Embedder, closi
     """The encoder for alignment: the embedder if it gives token vectors, else the embedded model; without a cache."""
     if isinstance(embedder, TokenEncoder):
         return embedder
-    return _minilm(settings.embedding, cache_dir, closing)
+    return _minilm(settings, cache_dir, closing)
 
 
-def _minilm(embedding: EmbeddingSettings, cache_dir: Path, closing: ExitStack) -> MiniLMEmbedder:
+def _minilm(settings: Settings, cache_dir: Path, closing: ExitStack) -> MiniLMEmbedder:
+    from monitor.assess.classify.profile import build_of
     from monitor.assess.embed.minilm import MiniLMEmbedder
 
-    model = MiniLMEmbedder(
-        cache_dir=cache_dir, weights_dir=embedding.weights_dir, threads=embedding.threads, build=embedding.build
-    )
+    embedding = settings.embedding
+    build = embedding.build or build_of(settings.profile)
+    model = MiniLMEmbedder(build, cache_dir=cache_dir, weights_dir=embedding.weights_dir, threads=embedding.threads)
     closing.callback(model.close)
     return model
 

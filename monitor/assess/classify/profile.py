@@ -19,6 +19,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
+from monitor.assess.embed.weights import Build
 from monitor.assess.score.features import FEATURES, FEATURES_VERSION
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Metrics, Scores
@@ -230,6 +231,15 @@ def read_profile(chosen: str) -> Profile:
         known = ", ".join([*shipped_profiles(), *earlier_profiles()])
         raise WrongSettings(f"profile {chosen!r} is neither one of {known} nor a readable file: {error}") from None
     return _parse(text, chosen)
+
+
+def build_of(chosen: str | None) -> Build:
+    """The build of the embedded model that a profile, by name or path, was made for; without one, that which ships.
+
+    Raises:
+        WrongSettings: there is no such profile, or it does not parse.
+    """
+    return "fp32" if chosen is not None and "/fp32" in read_profile(chosen).token_model else "int8"
 
 
 def _shipped_for(embedding_model: str, token_model: str) -> str:

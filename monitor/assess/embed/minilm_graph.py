@@ -15,20 +15,18 @@ from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import NodeProto, TensorProto, helper
+from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from monitor.assess.embed.weights import Safetensors
+from monitor.assess.embed.weights import DIMENSIONS, TOKEN_DIMENSIONS, Safetensors
 
-DIMENSIONS = 384
 LAYERS = 6
 HEADS = 12
 MAX_TOKENS = 256  # special tokens included; the model was tuned on no more
 HIDDEN_LAYERS = (3, 6)
-TOKEN_DIMENSIONS = 128
 PROJECTION = resources.files("monitor.assess.embed") / "projection.npy"  # made by tools/fit_projection.py
 MICROSOFT = "com.microsoft"  # the domain of onnxruntime's own operators
 
-_EPSILON = 1e-12
+EPSILON = 1e-12
 _OPSET, _IR_VERSION = 18, 9
 _PAGE = 4096  # bytes: the unit in which a file is mapped into memory
 _IDS, _MASK = "input_ids", "attention_mask"
@@ -54,10 +52,11 @@ def write_encoder(tensors: Safetensors, data: BinaryIO, *, location: str) -> byt
 class Encoder:
     """Collects nodes and weights in the order of computation. Each method returns the name of its result.
 
-    Other builds override `attend` and `product` only (minilm_int8.py).
+    Other builds override `look_up`, `attend` and `product` only (tools/build_int8.py). Without `data`, the model holds
+    its weights itself.
     """
 
-    def __init__(self, tensors: Safetensors, data: BinaryIO, location: str) -> None:
+    def __init__(self, tensors: Safetensors, data: BinaryIO | None = None, location: str = "") -> None:
         self._tensors = tensors
         self._data = data
         self._location = location
@@ -66,26 +65,26 @@ class Encoder:
 
     def whole(self) -> bytes:
         """Writes all weights and returns the model."""
-        state = self._embeddings()
+        state = self._embedded()
         for number in range(1, LAYERS + 1):
             state = self._layer(number, state)
         self._pool(state)
         self._project_tokens()
         return self._model()
 
-    def _embeddings(self) -> str:
+    def _embedded(self) -> str:
         part = self._tensors.tensor
-        words = self._weight("words", part("embeddings.word_embeddings.weight"))
         # Every token has type 0, so the vector of that type is added to the positions here, once.
         positions = part("embeddings.position_embeddings.weight")[:MAX_TOKENS]
         positions = positions + part("embeddings.token_type_embeddings.weight")[0]
-        scale = self._weight("embeddings.scale", part("embeddings.LayerNorm.weight"))
-        shift = self._weight("embeddings.shift", part("embeddings.LayerNorm.bias"))
-        ids = self._node("Cast", [_IDS], "ids", to=TensorProto.INT32)
-        mask = self._node("Cast", [_MASK], "mask", to=TensorProto.INT32)
-        inputs = [ids, "", words, self._weight("positions", positions), "", scale, shift, mask]
-        outputs = ["hidden_0", "unused.lengths"]
-        return self._node("EmbedLayerNormalization", inputs, *outputs, domain=MICROSOFT, epsilon=_EPSILON)
+        self._node("Cast", [_IDS], "ids", to=TensorProto.INT32)
+        self._node("Cast", [_MASK], "mask", to=TensorProto.INT32)
+        return self.look_up(
+            part("embeddings.word_embeddings.weight"),
+            self._weight("positions", positions),
+            self._weight("embeddings.scale", part("embeddings.LayerNorm.weight")),
+            self._weight("embeddings.shift", part("embeddings.LayerNorm.bias")),
+        )
 
     def _layer(self, number: int, state: str) -> str:
         here, there = f"layer_{number}", f"encoder.layer.{number - 1}"
@@ -101,6 +100,12 @@ class Encoder:
         inner = self._node("BiasGelu", [inner, shift], f"{here}.gelu", domain=MICROSOFT)
         inner = self.product(number, "down", inner, self._matrix(f"{there}.output.dense"))
         return self._normed(f"{there}.output", inner, state, f"hidden_{number}")
+
+    def look_up(self, words: NDArray[np.float32], positions: str, scale: str, shift: str) -> str:
+        """LayerNorm(the rows of `words` + `positions`), the states that the first layer reads."""
+        inputs = ["ids", "", self._weight("words", words), positions, "", scale, shift, "mask"]
+        outputs = ["hidden_0", "unused.lengths"]
+        return self._node("EmbedLayerNormalization", inputs, *outputs, domain=MICROSOFT, epsilon=EPSILON)
 
     def attend(self, number: int, inputs: str, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> str:
         """Self-attention with the three projections joined; the result has the heads side by side."""
@@ -153,7 +158,7 @@ class Encoder:
         total = self._node("Add", [self._node("Add", [product, bias], f"{output}.biased"), residual], f"{output}.sum")
         scale = self._weight(f"{output}.scale", part(f"{there}.LayerNorm.weight"))
         shift = self._weight(f"{output}.shift", part(f"{there}.LayerNorm.bias"))
-        return self._node("LayerNormalization", [total, scale, shift], output, axis=-1, epsilon=_EPSILON)
+        return self._node("LayerNormalization", [total, scale, shift], output, axis=-1, epsilon=EPSILON)
 
     def _matrix(self, name: str) -> NDArray[np.float32]:
         """The weight of a linear layer as MatMul needs it, [in, out]; torch stores [out, in]."""
@@ -164,8 +169,11 @@ class Encoder:
         return outputs[0]
 
     def _weight(self, name: str, values: NDArray[Any] | np.generic) -> str:
-        """Writes a weight, float32 or 8-bit, to the data file, starting at the next page."""
+        """Stores a weight, float32 or 8-bit: in the data file, starting at the next page, or in the model."""
         raw = np.asarray(values, order="C")
+        if self._data is None:
+            self._weights.append(numpy_helper.from_array(raw, name))
+            return name
         self._data.seek(-self._data.tell() % _PAGE, os.SEEK_CUR)
         place = {"location": self._location, "offset": self._data.tell(), "length": raw.nbytes}
         self._data.write(raw.data)

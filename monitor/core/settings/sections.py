@@ -68,12 +68,12 @@ class EmbeddingSettings(Section):
     dimensions: int | None = Field(None, gt=0, description="openai only: shorter vectors, if the model supports them")
     base_url: str | None = Field(None, description="openai only; default: the LLM's")
     api_key: SecretStr | None = Field(None, description="openai only; default: the LLM's")
-    weights_dir: Path | None = Field(None, description="minilm only: a folder with the published model's files")
+    weights_dir: Path | None = Field(None, description="fp32 only: a folder with the published model.safetensors")
     cache_bytes: int = Field(128 * 2**20, ge=0, description="bytes of memory for vectors of recent texts")
     token_cache_bytes: int = Field(256 * 2**20, ge=0, description="bytes of memory for token vectors of recent texts")
     threads: Annotated[int, Field(ge=0)] = Field(0, description="threads of the embedded model; 0: one per core")
-    build: Literal["fp32", "int8"] = Field(
-        "fp32", description="embedded model only: int8 is about twice as fast, and some verdicts differ"
+    build: Literal["fp32", "int8"] | None = Field(
+        None, description="embedded model only; fp32 needs the published weights; default: the profile's, else int8"
     )
 
 

@@ -136,7 +136,7 @@ def test_the_output_has_one_assessment_for_each_interaction_in_order(monitor, tm
             }
         assert set(row["features"]) == set(FEATURES)
         assert set(row["profile"]) == {"name", "hash"}
-        assert row["profile"]["name"] == "minilm"
+        assert row["profile"]["name"] == "minilm-int8"
         assert row["embedding_model"].startswith("all-MiniLM-L6-v2")
     assert rows[0]["occurred_at"] == "2026-05-04T07:12:33.500000Z"
     assert [row["verdict"] for row in rows[:3]] == ["grounded", "refusal", "self_generated"]

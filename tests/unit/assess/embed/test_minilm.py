@@ -20,7 +20,7 @@ SENTENCE = "The quick brown fox jumps over the lazy dog. "  # ten tokens
 
 @pytest.fixture(scope="module")
 def embedder(encoder_cache):
-    return MiniLMEmbedder(cache_dir=encoder_cache, threads=1)
+    return MiniLMEmbedder("fp32", cache_dir=encoder_cache, threads=1)
 
 
 @pytest.fixture
@@ -39,14 +39,14 @@ def runs(embedder, monkeypatch):
 
 
 @pytest.mark.parametrize("row", REFERENCE, ids=[row["text"][:20] for row in REFERENCE])
-def test_agrees_with_the_published_model(embedder, runs, row):
+def test_agrees_with_the_published_weights(embedder, runs, row):
     vector = embedder.embed([row["text"]])[0]
     reference = np.array(row["vector"])
     assert vector @ reference / np.linalg.norm(reference) >= 0.9999
     assert [int(feed["attention_mask"].sum()) for feed in runs] == [row["tokens"]]
 
 
-def test_agrees_with_the_published_model_in_one_batch(embedder):
+def test_agrees_with_the_published_weights_in_one_batch(embedder):
     vectors = embedder.embed([row["text"] for row in REFERENCE])
     assert (vectors * np.array([row["vector"] for row in REFERENCE])).sum(1).min() >= 0.9999
 

@@ -21,7 +21,7 @@ erf = np.vectorize(math.erf, otypes=[np.float64])
 
 @pytest.fixture(scope="module")
 def weights():
-    return published_weights().weights
+    return published_weights()
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def bert(ids, tensors):
         yield state
 
 
-def test_token_vectors_and_their_mean_are_the_published_models(session, weights):
+def test_token_vectors_and_their_mean_are_the_published_weightss(session, weights):
     hidden, tokens, means = session.run(["hidden", "tokens", "token_mean"], {"input_ids": IDS, "attention_mask": MASK})
     with PROJECTION.open("rb") as file:
         axes = np.load(file).astype(np.float64)

