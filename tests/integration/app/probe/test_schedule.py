@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from monitor.app.probe.run import run_probe
 from monitor.app.probe.schedule import DueProbes, scheduled_probes
+from monitor.app.run import serve
 from monitor.app.wiring.application import Application
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.settings.load import load_settings
@@ -150,6 +151,12 @@ def test_a_run_that_the_judge_refuses_has_failed(application):
         ended = run_probe(other, other.probing.probe("hourly"), stop=Event())
     assert (ended.run.state, isinstance(ended.error, Fatal)) == (RunState.FAILED, True)
     assert ended.run.error == f"0 of 3 questions were asked: {ended.error}"
+
+
+@pytest.mark.parametrize("meant", [{"app": "shop"}, {"dialect": "events"}])
+def test_options_of_a_source_without_one_are_refused_although_a_probe_is_scheduled(application, meant):
+    with pytest.raises(WrongSettings, match="nothing to read"):
+        serve(application, [], **{"app": None, "dialect": None, **meant}, stop=Event())
 
 
 def test_a_run_that_somebody_breaks_off_was_stopped_and_did_not_fail(application):
