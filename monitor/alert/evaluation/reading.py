@@ -85,13 +85,18 @@ def least_answers(rule: Rule) -> int:
     return rule.method.min_samples if counts_answers and isinstance(rule.method, Threshold | Decline) else 0
 
 
-def too_small(rule: Rule, signals: SignalReader, now: datetime) -> list[str]:
-    """Sentences on the probes that the rule cannot judge, since their newest run has too few answers for it."""
-    least = least_answers(rule)
+def too_small(rules: Iterable[Rule], signals: SignalReader, now: datetime) -> list[str]:
+    """Sentences on the probes that rules cannot judge, since their newest run has too few answers.
+
+    Raises:
+        Retriable: the store is out of reach.
+    """
     return [
         f"{rule.name}: not judged: run {counts.probed.runs[0].number} of {plain(counts.probed.probe)} has "
         f"{counts.counts[0].total} graded answers, and min_samples is {least}"
-        for counts in (probed(rule, signals, RuleMemory(), now) if least else ())
+        for rule in rules
+        if (least := least_answers(rule))
+        for counts in probed(rule, signals, RuleMemory(), now)
         if counts.probed is not None and counts.probed.runs[0].says_enough and counts.counts[0].total < least
     ]
 

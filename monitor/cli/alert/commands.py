@@ -42,13 +42,14 @@ def alerts_list(
     as_json: AsJson = False,
 ) -> None:
     """List alerts, the active ones first, and anything that keeps rules or notifications from working."""
+    from monitor.alert.evaluation.reading import too_small
     from monitor.cli.alert.tables import alerts_table, troubles
 
     with opened() as application:
         now, history = application.now(), application.alerting.history
         rows, rules, unsent = history.alerts(now), history.rules(), history.unsent()
         silences, (mutings, problem) = history.silences(now), _mutes(application, now)
-        small = [] if problem else _too_small(application, now)
+        small = [] if problem else too_small(application.alerting.rules.rules, application.alerting.store, now)
         rows = [_with_mute(row, mutings) for row in rows]
     if active:
         rows = [row for row in rows if row["state"] not in ("inactive", "resolved")]
@@ -257,14 +258,6 @@ def _mutes(application: Application, now: datetime) -> tuple[dict[str, Muting], 
         return application.alerting.rules.mutings(now), None
     except WrongSettings as error:
         return {}, f"the rules file is wrong, so the earlier rules stay in force: {str(error).splitlines()[0]}"
-
-
-def _too_small(application: Application, now: datetime) -> list[str]:
-    """What rules cannot judge, since the newest run of a probe has too few answers."""
-    from monitor.alert.evaluation.reading import too_small
-
-    alerting = application.alerting
-    return [line for rule in alerting.rules.rules for line in too_small(rule, alerting.store, now)]
 
 
 def _with_mute(row: Mapping[str, Any], mutings: Mapping[str, Muting]) -> dict[str, Any]:

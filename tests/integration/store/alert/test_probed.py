@@ -243,8 +243,8 @@ def test_a_rule_whose_probe_has_too_few_answers_says_so(engine, write, method):
     (parsed,) = parse_rules(rule, name="rules.yaml", receivers=["console"]).rules
     store = PostgresAlertStore(engine, lambda _: [])
     write(*[3] * 29)
-    assert too_small(parsed, store, AT) == [
+    assert too_small([parsed], store, AT) == [
         "wrong: not judged: run 1 of support has 29 graded answers, and min_samples is 30"
     ]
     write(*[3] * 30)
-    assert too_small(parsed, store, AT) == []
+    assert too_small([parsed], store, AT) == []
