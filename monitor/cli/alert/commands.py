@@ -46,24 +46,17 @@ def alerts_list(
     from monitor.cli.alert.tables import alerts_table, troubles
 
     with opened() as application:
-        now, history = application.now(), application.alerting.history
+        now, alerting = application.now(), application.alerting
+        history = alerting.history
         rows, rules, unsent = history.alerts(now), history.rules(), history.unsent()
         silences, (mutings, problem) = history.silences(now), _mutes(application, now)
-        small = [] if problem else too_small(application.alerting.rules.rules, application.alerting.store, now)
+        small = [] if problem else too_small(alerting.rules.rules, alerting.store, now)
         rows = [_with_mute(row, mutings) for row in rows]
     if active:
         rows = [row for row in rows if row["state"] not in ("inactive", "resolved")]
     if as_json:
-        print_json(
-            {
-                "alerts": rows,
-                "rules": rules,
-                "unsent": unsent,
-                "silences": silences,
-                "rules_problem": problem,
-                "too_small": small,
-            }
-        )
+        found = {"alerts": rows, "rules": rules, "unsent": unsent, "silences": silences}
+        print_json({**found, "rules_problem": problem, "too_small": small})
         return
     console = Console(highlight=False, emoji=False)
     console.print(alerts_table(rows) if rows else "no alert is active" if active else "no alert was ever pending")
