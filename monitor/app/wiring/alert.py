@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from monitor.alert.notification import NotifiedAlert
+from monitor.alert.notification import Course, NotifiedAlert
 from monitor.alert.notify.actions import AlertActions
 from monitor.alert.notify.deliver import Patience
 from monitor.alert.notify.describe import Describer
@@ -41,6 +41,13 @@ if TYPE_CHECKING:
     from monitor.store.alert.outbox import PostgresOutbox
     from monitor.store.alert.responses import PostgresResponses
     from monitor.store.alert.rules_versions import RulesVersions
+
+
+def course_chart(course: Course) -> bytes:
+    """A PNG of an alert's signal over time. What draws it takes half a second to load, so only a chart loads it."""
+    from monitor.report.charts import drawing
+
+    return drawing.course_chart(course)
 
 
 class StoredPast:
@@ -87,7 +94,6 @@ class Alerting:
             WrongSettings: the settings of a receiver are incomplete.
         """
         from monitor.alert.receivers import configured
-        from monitor.report.charts.drawing import course_chart
 
         return configured(self._settings, course_chart)
 

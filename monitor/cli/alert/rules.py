@@ -167,7 +167,7 @@ def _rules(file: Path | None) -> RuleSet:
 def _not_configured(rules: RuleSet) -> list[str]:
     """The receivers that rules name and that the settings do not configure."""
     from monitor.alert.receivers import configured
-    from monitor.report.charts.drawing import course_chart
+    from monitor.app.wiring.alert import course_chart
 
     named = {name for rule in rules.rules for name in rule.receivers or ()}
     named |= {name for rule in rules.rules for step in rule.escalation for name in step.receivers}
