@@ -142,7 +142,7 @@ def test_versions_are_compared_within_a_probe(probed, bot, tmp_path):
     assert f"judge of probes: {CHAT_MODEL} answers" in doctor["language models"]["detail"]
     (tmp_path / "probes.yaml").write_text(two.replace("golden: refunds", "golden: none"))
     doctor = {one["check"]: one for one in json.loads(probed.run("doctor", "--json").stdout)}
-    assert "asks the golden set none: none; make it with `monitor golden import" in doctor["probes"]["detail"]
+    assert "there is no golden set 'none': make it with monitor golden import" in doctor["probes"]["detail"]
 
 
 def test_a_file_with_the_name_of_a_set_that_is_asked_is_refused(probed, tmp_path):
