@@ -96,6 +96,11 @@ class Signal:
         return self.kind is SignalKind.PROBE
 
     @property
+    def is_of_questions(self) -> bool:
+        """Whether it is a share of all questions of a run, and not a figure of those answers that were judged."""
+        return self.is_of_probe and self.name == UNJUDGED
+
+    @property
     def is_amount(self) -> bool:
         """Whether it is a quantity that answers use up: its unit is that of the quantity, and more of it is worse."""
         return self.kind in AMOUNTS

@@ -11,7 +11,7 @@ from monitor.alert.methods.decline import Decline, pinned_runs
 from monitor.alert.methods.threshold import Threshold
 from monitor.alert.ports import SignalReader
 from monitor.alert.rule import Rule
-from monitor.alert.signal import UNJUDGED, SignalKind
+from monitor.alert.signal import SignalKind
 from monitor.alert.window import Count, Counts
 from monitor.core.text.plain import plain
 
@@ -68,7 +68,7 @@ def probed(rule: Rule, signals: SignalReader, memory: RuleMemory, now: datetime)
         if any(values and found.labels[label] not in values for label, values in rule.selector.items()):
             continue
         newest = found.runs[0]
-        if rule.signal.name == UNJUDGED:
+        if rule.signal.is_of_questions:
             unjudged = newest.items if newest.error else newest.items - newest.judged
             count = Count(total=newest.items, sum=unjudged, squares=unjudged)
         else:
@@ -81,8 +81,8 @@ def probed(rule: Rule, signals: SignalReader, memory: RuleMemory, now: datetime)
 
 def least_answers(rule: Rule) -> int:
     """The graded answers that a rule on a probe needs to judge a run; 0 for any other rule."""
-    counts_answers = rule.signal.is_of_probe and rule.signal.name != UNJUDGED
-    return rule.method.min_samples if counts_answers and isinstance(rule.method, Threshold | Decline) else 0
+    of_answers = rule.signal.is_of_probe and not rule.signal.is_of_questions
+    return rule.method.min_samples if of_answers and isinstance(rule.method, Threshold | Decline) else 0
 
 
 def too_small(rules: Iterable[Rule], signals: SignalReader, now: datetime) -> list[str]:

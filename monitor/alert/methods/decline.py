@@ -14,7 +14,7 @@ from typing_extensions import override
 from monitor.alert.methods.method import Memory, Method, WrongParameter, require_chance, require_least
 from monitor.alert.methods.proportion_change import student_tail
 from monitor.alert.probed import NOTHING_OF_LATE, RUNS, ProbedRun
-from monitor.alert.signal import UNJUDGED, UNSURE, Signal, SignalKind
+from monitor.alert.signal import UNSURE, Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Counts, Observation, Outcome
 from monitor.core.model import Json
@@ -96,7 +96,7 @@ class Decline(Method):
 
     @override
     def check(self, signal: Signal) -> None:
-        if signal.name == UNJUDGED:
+        if signal.is_of_questions:
             raise WrongParameter(
                 "method", "decline compares questions, and unjudged is a share of the run: use threshold"
             )

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from monitor.alert.methods.method import Memory, Method, WrongParameter, require_least, require_share, require_window
 from monitor.alert.probed import NOTHING_OF_LATE
-from monitor.alert.signal import SCORES, UNJUDGED, Signal, SignalKind
+from monitor.alert.signal import SCORES, Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Counts, Observation, Outcome, Span, bounds, measured, window_at
 
@@ -100,7 +100,7 @@ class Threshold(Method):
         else:
             lower, upper = bounds(signal, count)
         newest = counts.probed.runs[0] if counts.probed else None
-        says_enough = newest is None or newest.says_enough or signal.name == UNJUDGED
+        says_enough = newest is None or newest.says_enough or signal.is_of_questions
         observation = Observation(
             labels=counts.labels,
             outcome=self._outcome(count, signal, bound, lower, upper) if says_enough else Outcome.UNSURE,

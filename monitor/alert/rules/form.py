@@ -16,7 +16,7 @@ from monitor.alert.notification import Severity
 from monitor.alert.rule import LATENESS, Grouping, Rule, Step, WhenError, WhenNoData
 from monitor.alert.rules import times
 from monitor.alert.rules.parameters import duration
-from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, NAMES, PROBE_LABELS, UNJUDGED, Label, Signal, SignalKind
+from monitor.alert.signal import ANSWER_LABELS, INGEST_LABELS, NAMES, PROBE_LABELS, Label, Signal, SignalKind
 from monitor.alert.silence import Inhibition, Matcher, parse_matcher
 from monitor.alert.wording import http_url
 
@@ -229,7 +229,7 @@ class RuleForm(_Form):
         """The named method, or the default for the signal."""
         if self.method is not None:
             return self.method
-        return "threshold" if self.signal.name == UNJUDGED else _METHOD_OF.get(self.signal.kind, "threshold")
+        return "threshold" if self.signal.is_of_questions else _METHOD_OF.get(self.signal.kind, "threshold")
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -237,7 +237,7 @@ class RuleForm(_Form):
         given = dict(self.model_extra or {})
         # of a run there is always an answer, or none came: it needs no number of questions
         return (
-            {"min_samples": 1, **given} if self.signal.name == UNJUDGED and self.chosen_method == "threshold" else given
+            {"min_samples": 1, **given} if self.signal.is_of_questions and self.chosen_method == "threshold" else given
         )
 
     def rule(self, method: Method, intervals: Intervals, *, docs_url: str | None) -> Rule:

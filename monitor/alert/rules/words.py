@@ -13,7 +13,6 @@ from monitor.alert.methods.shift import Shift
 from monitor.alert.methods.threshold import Threshold
 from monitor.alert.notification import Unit
 from monitor.alert.rule import Rule
-from monitor.alert.signal import UNJUDGED
 from monitor.alert.target import LOWEST, Target
 from monitor.core.text.duration import format_duration
 
@@ -61,7 +60,7 @@ def _condition(rule: Rule) -> str:
             held_against = f"{least} or more worse than the same questions in the runs before"
         case Threshold() if rule.signal.is_of_probe:
             side = "below" if method.fires_below(rule.signal) else "above"
-            least = f", of {method.min_samples} answers or more" if rule.signal.name != UNJUDGED else ""
+            least = f", of {method.min_samples} answers or more" if not rule.signal.is_of_questions else ""
             held_against = f"{side} {line} in the newest run{least}"
         case _ if rule.signal.is_momentary:
             held_against = f"more than {line}"

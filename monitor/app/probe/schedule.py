@@ -42,11 +42,11 @@ def scheduled_probes(application: Application) -> Iterator[None]:
     if application.settings.probes is None:
         yield
         return
-    if any(probe.scheduled for probe in application.probing.probes().values()):
-        _ = application.language_models.probing_model  # refuses now what no run could do without
     due = DueProbes(application)
-    log.info("probes on schedule: %s", ", ".join(_scheduled(application)) or "none")
     try:
+        if scheduled := due.scheduled():
+            judge = application.language_models.probing_model.model  # refuses now what no run could do without
+            log.info("probes on schedule: %s; judged by %s", ", ".join(map(_when, scheduled)), readable(judge))
         with Timers() as timers:
             timers.every(_LOOK_EVERY, due.look, name="probes")
             yield
@@ -54,12 +54,10 @@ def scheduled_probes(application: Application) -> Iterator[None]:
         due.stop()
 
 
-def _scheduled(application: Application) -> Iterator[str]:
-    """`support every 6h (judged by gpt-5)` for each probe that runs by itself."""
-    for probe in application.probing.probes().values():
-        if probe.scheduled:
-            when = f"every {format_duration(probe.every)}" if probe.every else f"at {probe.at:%H:%M} UTC"
-            yield f"{readable(probe.name)} {when} (judged by {application.language_models.probing_model.model})"
+def _when(probe: Probe) -> str:
+    """`support every 6h`, or `support at 06:30 UTC`."""
+    when = f"every {format_duration(probe.every)}" if probe.every else f"at {probe.at:%H:%M} UTC"
+    return f"{readable(probe.name)} {when}"
 
 
 class DueProbes:
@@ -75,13 +73,17 @@ class DueProbes:
         self._running: dict[str, Future[None]] = {}
         self._problems: dict[str, str | None] = {}  # why a probe does not run, by its name
 
+    def scheduled(self) -> list[Probe]:
+        """The probes in force that run by themselves."""
+        return [probe for probe in self._probes().values() if probe.scheduled]
+
     def look(self) -> None:
         """Begins what is due.
 
         Raises:
             Retriable: the database is out of reach.
         """
-        for probe in self._probes().values():
+        for probe in self.scheduled():
             with self._lock:
                 if probe.name in self._running:
                     continue
