@@ -25,7 +25,8 @@ def key_at(path: Path, origin: str, *, before_new: Callable[[], None]) -> Signer
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             if create(path, Signer.generate(origin).private_key + "\n", mode=0o600):
                 log.warning(
-                    "created a new audit key: %s. Keep a copy of this file, and elsewhere what `monitor audit key` prints",
+                    "created a new audit key: %s. Keep a copy of this file, "
+                    "and somewhere else what `monitor audit key` prints",
                     path,
                 )
     except OSError as error:
