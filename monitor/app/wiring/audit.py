@@ -113,8 +113,8 @@ class Auditing:
         """The configured authorities that time-stamp checkpoints.
 
         Raises:
-            WrongSettings: a URL is none, the client of authorities is not installed, two have the same host, or the file of
-            certificates cannot be read.
+            WrongSettings: a URL is none, the client of authorities is not installed, two have the same host, or the
+                file of certificates cannot be read.
         """
         from monitor.app.audit.authority import Calendar
 
