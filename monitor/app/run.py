@@ -19,8 +19,8 @@ from monitor.app.background.alert_rounds import alert_rounds
 from monitor.app.background.collecting import collecting
 from monitor.app.background.progress import recorded_progress
 from monitor.app.background.sealer_process import sealer_process
-from monitor.app.background.telemetry import collector_of, served
 from monitor.app.logs import ledger_line
+from monitor.app.metrics.pages import served
 from monitor.app.pending.worker_process import worker_process
 from monitor.app.privacy.retention import scheduled_retention
 from monitor.app.probe.schedule import scheduled_probes
@@ -194,7 +194,7 @@ def _alerts(application: Application, loop: AlertLoop) -> Iterator[None]:
 @contextmanager
 def _metrics(application: Application) -> Iterator[None]:
     settings = application.settings.metrics
-    with served(collector_of(application), settings.host, settings.port):
+    with served(application.metrics_pages, settings.host, settings.port):
         yield
 
 

@@ -7,11 +7,11 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from threading import Event, Thread
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from monitor.app.logs import log_to_stderr
 from monitor.core.errors import MonitorError
@@ -27,13 +27,22 @@ Work: TypeAlias = Callable[[Settings, Connection], None]
 
 
 @contextmanager
-def child_process(work: Work, settings: Settings, *, name: str, grace: float) -> Iterator[None]:
+def child_process(
+    work: Work, settings: Settings, *, name: str, grace: float, told: Callable[[Any], None] = lambda _: None
+) -> Iterator[None]:
     """Keeps a process running that does `work` while the block runs; one that dies is replaced.
 
-    At the end the process is asked to stop, and killed if it still runs after `grace` seconds.
+    `told` gets what the work sends over its connection, on a thread of ours. At the end the process is asked to stop,
+    and killed if it still runs after `grace` seconds.
     """
     stop = Event()
-    supervisor = Thread(target=_supervise, args=(work, settings, name, grace, stop), name=name, daemon=True)
+    supervisor = Thread(
+        target=_supervise,
+        args=(work, settings, stop),
+        kwargs={"name": name, "grace": grace, "told": told},
+        name=name,
+        daemon=True,
+    )
     supervisor.start()
     try:
         yield
@@ -42,7 +51,9 @@ def child_process(work: Work, settings: Settings, *, name: str, grace: float) ->
         supervisor.join()
 
 
-def _supervise(work: Work, settings: Settings, name: str, grace: float, stop: Event) -> None:
+def _supervise(
+    work: Work, settings: Settings, stop: Event, *, name: str, grace: float, told: Callable[[Any], None]
+) -> None:
     context = get_context("spawn")
     while not stop.is_set():
         ours, theirs = context.Pipe()
@@ -53,7 +64,9 @@ def _supervise(work: Work, settings: Settings, name: str, grace: float, stop: Ev
         process.start()
         theirs.close()
         while process.is_alive() and not stop.wait(_LOOK_EVERY):
-            pass
+            with suppress(EOFError, OSError):  # it is dying
+                while ours.poll():
+                    told(ours.recv())
         ours.close()  # tells the process to end
         process.join(grace)
         if process.is_alive():

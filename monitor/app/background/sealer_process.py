@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext, suppress
 from multiprocessing.connection import Connection
+from time import perf_counter
 
 from pydantic import SecretStr
 
@@ -30,7 +31,11 @@ def sealer_process(application: Application) -> AbstractContextManager[None]:
     application.auditing.stamper()
     url = SecretStr(application.database_url)
     settings = application.settings.model_copy(update={"database_url": url})
-    return child_process(_seal, settings, name="sealing", grace=_GRACE)
+
+    def sealed(seconds: float) -> None:
+        application.process_metrics.stage("seal", seconds)
+
+    return child_process(_seal, settings, name="sealing", grace=_GRACE, told=sealed)
 
 
 def _seal(settings: Settings, parent: Connection) -> None:
@@ -38,7 +43,10 @@ def _seal(settings: Settings, parent: Connection) -> None:
         sealer = application.auditing.sealer()
 
         def seal() -> None:
-            sealer.seal_and_sign(application.now())
+            began = perf_counter()
+            if sealer.seal_and_sign(application.now()):
+                with suppress(OSError):  # the parent is gone
+                    parent.send(perf_counter() - began)
 
         with Timers() as stamping:  # of its own, so that the last sealing does not wait for an authority
             if (stamper := application.auditing.stamper()) is not None:

@@ -22,6 +22,8 @@ from monitor.store.migrate import migrate
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from monitor.app.metrics.pages import MetricsPages
+    from monitor.app.metrics.process import ProcessMetrics
     from monitor.app.stages import Stages
     from monitor.app.wiring.alert import Alerting
     from monitor.app.wiring.assess import Assessing
@@ -88,7 +90,9 @@ class Application:
     def prepare(self) -> None:
         """Stores what the first batch needs: the tables, the profile, the sidecar's prompt."""
         self.migrate()
-        self.queries.save_profile(self.assessing.profile, self.now())
+        profile = self.assessing.profile
+        self.queries.save_profile(profile, self.now())
+        self.process_metrics.built(profile=profile.name, embedding_build=profile.embedding_model)
         if self.settings.sidecar.mode != "off":
             from monitor.assess.complete.sidecar import PROMPTS
             from monitor.store.pending.finish import save_prompts
@@ -163,6 +167,7 @@ class Application:
             completer=self.language_models.completer,
             cache_dir=self.cache_dir,
             closing=self._closing,
+            observe=lambda: self.process_metrics.stage,
         )
 
     @cached_property
@@ -225,6 +230,10 @@ class Application:
         from monitor.app.wiring.conversation import remembering
         from monitor.core.retry import Retry
 
+        def stored(batch: Batch, tally: Tally) -> None:
+            self.process_metrics.stored(batch.arrived, self.now())
+            written(batch, tally)
+
         ingest = self.settings.ingest
         return Stages(
             source=source,
@@ -236,11 +245,12 @@ class Application:
             store=store or self.store,
             retry=Retry(stop=stop, patience=patience),
             stop=stop,
-            written=written,
+            written=stored,
             batch_messages=ingest.batch_events,
             batch_bytes=ingest.batch_bytes,
             poll_seconds=ingest.batch_ms / 1000,
             set_aside_after=self.settings.pending.after if set_aside else None,
+            observe=self.process_metrics.stage,
         )
 
     @cached_property
@@ -255,4 +265,26 @@ class Application:
         """Rules, receivers, and what people do about alerts."""
         from monitor.app.wiring.alert import Alerting
 
-        return Alerting(self.settings, lambda: self.engine, lambda: self.assessing.embedder, self._closing, self.now)
+        return Alerting(
+            self.settings,
+            lambda: self.engine,
+            lambda: self.assessing.embedder,
+            self._closing,
+            self.now,
+            metrics=lambda: self.process_metrics,
+        )
+
+    @cached_property
+    def process_metrics(self) -> ProcessMetrics:
+        """What this process measures of itself; it is kept even if nobody can ask for it."""
+        from monitor.app.metrics.process import ProcessMetrics
+
+        return ProcessMetrics()
+
+    @cached_property
+    def metrics_pages(self) -> MetricsPages:
+        """The metrics of this process, and those of the whole installation."""
+        from monitor.app.metrics.installation import collector_of
+        from monitor.app.metrics.pages import MetricsPages
+
+        return MetricsPages(process=self.process_metrics, installation=collector_of(self))
