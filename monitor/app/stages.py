@@ -11,7 +11,6 @@ import queue
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial
 from threading import Event, Thread
 from typing import Generic, TypeVar
@@ -22,7 +21,6 @@ from monitor.core.message import Message, Offset, Skip
 from monitor.core.model import Assessment, Interaction
 from monitor.core.ports import Source, Store
 from monitor.core.retry import Interrupted, Retry
-from monitor.core.stopwatch import Observe, Stopwatch, unobserved
 from monitor.core.trace import Collected
 from monitor.ingest.decode import Decoded
 
@@ -68,7 +66,6 @@ class _Fetched:
     received: int
     decoded: Decoded
     offsets: tuple[Offset, ...]
-    arrived: tuple[datetime, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +77,6 @@ class Stages:
     commit, in order, with the batch and its ledger, on the thread that called `run`. With `set_aside_after`,
     interactions that cannot be assessed for that many seconds are stored as pending; after that, each batch is tried
     once only, until one succeeds. `told` returns the interactions with those unscored that are no live traffic.
-    `observe` is told how long each stage took.
     """
 
     source: Source
@@ -96,7 +92,6 @@ class Stages:
     set_aside_after: float | None = None
     told: Callable[[Sequence[Interaction]], Sequence[Interaction]] = tuple
     finish_within: float = FINISH_WITHIN
-    observe: Observe = unobserved
 
     def run(self) -> Tally:
         """Runs until the source ends or `stop` is set; returns the ledger of the run.
@@ -152,7 +147,6 @@ class _Run:
         stages = self._stages
         while not (stages.stop.is_set() or self._aborted.is_set()):
             self._polling.set()
-            watch = Stopwatch(stages.observe)
             try:
                 messages = stages.retry(
                     lambda: stages.source.poll(
@@ -167,16 +161,12 @@ class _Run:
             if messages is None:
                 break
             offsets = tuple(stages.source.offsets())
-            if messages:
-                watch.lap("read")
             if messages or offsets:
                 decoded = stages.decode(messages)
-                watch.lap("decode")
                 fetched = _Fetched(
                     received=len(messages) - len(decoded.collected),
                     decoded=decoded,
                     offsets=_without(decoded.collected, offsets),
-                    arrived=tuple(message.received_at for message in messages),
                 )
                 self._decoded.put(fetched, meanwhile=stages.source.hold)
         self._decoded.put(None)
@@ -212,10 +202,7 @@ class _Run:
             interactions = [one for one in decoded if one.unscored is None]
             assessments: list[Assessment] | None = []
             if interactions:
-                watch = Stopwatch(stages.observe)
                 assessments = self._tried(interactions, patience)
-                if assessments is not None:
-                    watch.lap("assess")
                 patience = 0.0 if assessments is None else stages.set_aside_after
             batch = Batch(
                 assessments=tuple(assessments or ()),
@@ -225,7 +212,6 @@ class _Run:
                 pending=tuple(interactions) if assessments is None else (),
                 unscored=tuple(one for one in decoded if one.unscored is not None),
                 collected=tuple(item.decoded.collected),
-                arrived=item.arrived,
             )
             self._in_hand = None
             self._assessed.put(batch)
@@ -245,13 +231,11 @@ class _Run:
     def _write(self) -> None:
         stages = self._stages
         while (batch := self._assessed.get()) is not None:
-            watch = Stopwatch(stages.observe)
             try:
                 tally = stages.retry(partial(stages.store.write, batch))
             except Fenced as error:
                 stages.source.fenced(batch.offsets, error)
                 continue
-            watch.lap("store")
             stages.source.stored(batch.offsets)
             self._total += tally
             stages.written(batch, tally)

@@ -20,7 +20,6 @@ from monitor.assess.score.features import AnswerPart, gather_evidence
 from monitor.assess.threshold import Spread
 from monitor.core.evidence import Evidence
 from monitor.core.model import Assessment, Interaction, Scores, Support
-from monitor.core.stopwatch import Observe, Stopwatch, unobserved
 from monitor.core.text.markup import blank_spans, prose
 
 
@@ -36,7 +35,6 @@ class Pipeline:
     conversations: Conversations | None = None
     reranker: Reranker | None = None
     usual_relevance: Callable[[str], Spread] = lambda _: USUAL  # of the chunks of an app
-    observe: Observe = unobserved
 
     def assess(self, asked: Sequence[Interaction]) -> list[Assessment]:
         """One assessment per interaction, in order.
@@ -47,14 +45,11 @@ class Pipeline:
         """
         standalone = standalone_questions(asked, self.conversations)
         interactions = [as_read(it, read) for it, read in zip(asked, standalone, strict=True)]
-        watch = Stopwatch(self.observe)
         supports = self.completer.complete(interactions)
-        watch.lap("complete")
         readings = [read_answer(it.answer, it.question) for it in interactions]
         stated = [_only_statements(it, reading) for it, reading in zip(interactions, readings, strict=True)]
         encoded = encode_batch(stated, self.encoder)  # before embedding: one pass may compute both kinds of vectors
         embedded = embed_batch(stated, supports, self.embedder, asked=[it.question for it in asked])
-        watch.lap("encode")
         scores = adaptability(embedded)
         readings = self._reread_close_to_refusals(interactions, readings, embedded)
         detected = self._detect(interactions)
@@ -69,9 +64,7 @@ class Pipeline:
             self._classify(*parts) for parts in zip(interactions, supports, scores, readings, evidence, strict=True)
         ]
         diagnosed = [self._diagnosed(a, tokens) for a, tokens in zip(classified, encoded, strict=True)]
-        assessed = with_both_readings(diagnosed, asked, standalone, embedded, self.profile)
-        watch.lap("score")
-        return assessed
+        return with_both_readings(diagnosed, asked, standalone, embedded, self.profile)
 
     def _reread_close_to_refusals(
         self, interactions: Sequence[Interaction], readings: Sequence[Reading], embedded: EmbeddedBatch

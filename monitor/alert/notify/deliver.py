@@ -9,12 +9,10 @@ nothing is dropped except what is given up, whose error stays in the outbox.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
-from time import perf_counter
-from typing import Literal, TypeAlias
 
 from monitor.alert.notification import Notification
 from monitor.alert.ports import Outbox, Receiver
@@ -30,12 +28,6 @@ _ROWS, _TRANSACTIONS = 1_000, 200  # rows per transaction and transactions per c
 _FIRST_PAUSE = timedelta(seconds=10)
 _LONGEST_PAUSE = timedelta(minutes=10)
 _LONGEST_RETRY_AFTER = timedelta(hours=1)
-Outcome = Literal["sent", "failed"]
-Attempted: TypeAlias = Callable[[str, Outcome, float], None]  # receiver, outcome and seconds of one attempt
-
-
-def unobserved(_receiver: str, _outcome: Outcome, _seconds: float) -> None:
-    """Keeps nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +66,6 @@ def deliver(
     *,
     random: Random,
     patience: Patience = Patience(),
-    attempted: Attempted = unobserved,
 ) -> Delivery:
     """Delivers to one receiver after the other with `deliver_to`; also handles receivers that are no longer configured.
 
@@ -83,8 +74,7 @@ def deliver(
     """
     done = Delivery()
     for name in [*receivers, *(name for name in outbox.waiting() if name not in receivers)]:
-        receiver = receivers.get(name)
-        done += deliver_to(outbox, name, receiver, now, random=random, patience=patience, attempted=attempted)
+        done += deliver_to(outbox, name, receivers.get(name), now, random=random, patience=patience)
     return done
 
 
@@ -96,7 +86,6 @@ def deliver_to(
     *,
     random: Random,
     patience: Patience = Patience(),
-    attempted: Attempted = unobserved,
 ) -> Delivery:
     """Sends each notification that is due at `now` for the receiver `name` once.
 
@@ -122,9 +111,7 @@ def deliver_to(
         done, resting = Delivery(), None
         for notification in due:
             if resting is None:
-                outcome, resting = _sent(
-                    outbox, notification, receiver, now, random=random, patience=patience, attempted=attempted
-                )
+                outcome, resting = _sent(outbox, notification, receiver, now, random=random, patience=patience)
             else:
                 outcome = _left_alone(outbox, notification, resting, now, patience)
             done += outcome
@@ -164,15 +151,12 @@ def _sent(
     *,
     random: Random,
     patience: Patience,
-    attempted: Attempted,
 ) -> tuple[Delivery, _Resting | None]:
     name = notification.receiver
     outbox.mark_attempt(notification)
-    began = perf_counter()
     try:
         receipt = _configured(receiver, name).send(notification)
     except Exception as error:  # noqa: BLE001  a receiver's defect must not stop the others
-        attempted(name, "failed", perf_counter() - began)
         reason = _reason(error)
         retry_at = _retry_at(notification, error, now, random)
         if retry_at is None:
@@ -184,7 +168,6 @@ def _sent(
         log.warning("%s: %s; next attempt at %s", name, reason, retry_at.isoformat())
         outbox.failed(notification, reason, retry_at)
         return Delivery(postponed=1), resting
-    attempted(name, "sent", perf_counter() - began)
     outbox.delivered(notification, receipt, now)
     return Delivery(delivered=1), None
 

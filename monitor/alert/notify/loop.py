@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
-from time import perf_counter
 
 from monitor.alert.evaluation.evaluate import evaluate
-from monitor.alert.notify.deliver import Attempted, Delivery, Patience, deliver, deliver_to, purge, unobserved
+from monitor.alert.notify.deliver import Delivery, Patience, deliver, deliver_to, purge
 from monitor.alert.notify.enqueue import Describe, Link, dispatch
 from monitor.alert.ports import AlertStore, Outbox, Receiver
 from monitor.alert.rule import Rule, RuleSet
@@ -21,7 +20,7 @@ class AlertLoop:
     """One round of alerting at a given time; the scheduler and the demo both call it.
 
     `rules` returns the current rules, `describe` returns what describes alerts of given rules, and `noted` is called
-    with the rules of each round. `evaluated` is told how many seconds a round took, `attempted` of each sending.
+    with the rules of each round.
     """
 
     rules: Callable[[], RuleSet]
@@ -33,15 +32,12 @@ class AlertLoop:
     noted: Callable[[RuleSet, datetime], None] = lambda _rules, _now: None
     patience: Patience = field(default_factory=Patience)
     random: Random = field(default_factory=Random)
-    evaluated: Callable[[float], None] = lambda _seconds: None
-    attempted: Attempted = unobserved
 
     def evaluate(self, now: datetime) -> list[Transition]:
         """Evaluates the rules and queues notifications; does nothing while another replica evaluates."""
         with self.store.evaluating() as ours:
             if not ours:
                 return []
-            began = perf_counter()
             rules = self.rules()
             self.noted(rules, now)
             changes = evaluate(rules.rules, self.store, now, tuple(self.receivers))
@@ -54,31 +50,15 @@ class AlertLoop:
                 link=self.link,
                 resend=self._resend,
             )
-            self.evaluated(perf_counter() - began)
             return changes
 
     def deliver(self, now: datetime) -> Delivery:
         """Delivers to one receiver after the other with `monitor.alert.notify.deliver.deliver`."""
-        return deliver(
-            self.outbox,
-            self.receivers,
-            now,
-            random=self.random,
-            patience=self.patience,
-            attempted=self.attempted,
-        )
+        return deliver(self.outbox, self.receivers, now, random=self.random, patience=self.patience)
 
     def deliver_to(self, name: str, now: datetime) -> Delivery:
         """Delivers to one receiver; may run for several receivers at the same time."""
-        return deliver_to(
-            self.outbox,
-            name,
-            self.receivers.get(name),
-            now,
-            random=self.random,
-            patience=self.patience,
-            attempted=self.attempted,
-        )
+        return deliver_to(self.outbox, name, self.receivers.get(name), now, random=self.random, patience=self.patience)
 
     def deliver_rest(self, now: datetime) -> Delivery:
         """Handles notifications for receivers that are no longer configured."""

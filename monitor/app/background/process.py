@@ -7,11 +7,11 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from threading import Event, Thread
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from monitor.app.logs import log_to_stderr
 from monitor.core.errors import MonitorError
@@ -27,22 +27,13 @@ Work: TypeAlias = Callable[[Settings, Connection], None]
 
 
 @contextmanager
-def child_process(
-    work: Work, settings: Settings, *, name: str, grace: float, told: Callable[[Any], None] = lambda _: None
-) -> Iterator[None]:
+def child_process(work: Work, settings: Settings, *, name: str, grace: float) -> Iterator[None]:
     """Keeps a process running that does `work` while the block runs; one that dies is replaced.
 
-    `told` gets what the work sends over its connection, on a thread of ours. At the end the process is asked to stop,
-    and killed if it still runs after `grace` seconds.
+    At the end the process is asked to stop, and killed if it still runs after `grace` seconds.
     """
     stop = Event()
-    supervisor = Thread(
-        target=_supervise,
-        args=(work, settings, stop),
-        kwargs={"name": name, "grace": grace, "told": told},
-        name=name,
-        daemon=True,
-    )
+    supervisor = Thread(target=_supervise, args=(work, settings, name, grace, stop), name=name, daemon=True)
     supervisor.start()
     try:
         yield
@@ -51,9 +42,7 @@ def child_process(
         supervisor.join()
 
 
-def _supervise(
-    work: Work, settings: Settings, stop: Event, *, name: str, grace: float, told: Callable[[Any], None]
-) -> None:
+def _supervise(work: Work, settings: Settings, name: str, grace: float, stop: Event) -> None:
     context = get_context("spawn")
     while not stop.is_set():
         ours, theirs = context.Pipe()
@@ -64,9 +53,7 @@ def _supervise(
         process.start()
         theirs.close()
         while process.is_alive() and not stop.wait(_LOOK_EVERY):
-            with suppress(EOFError, OSError):  # it is dying
-                while ours.poll():
-                    told(ours.recv())
+            pass
         ours.close()  # tells the process to end
         process.join(grace)
         if process.is_alive():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext, suppress
 from multiprocessing.connection import Connection
-from time import perf_counter
 
 from pydantic import SecretStr
 
@@ -31,11 +30,7 @@ def sealer_process(application: Application) -> AbstractContextManager[None]:
     application.auditing.stamper()
     url = SecretStr(application.database_url)
     settings = application.settings.model_copy(update={"database_url": url})
-
-    def sealed(seconds: float) -> None:
-        application.process_metrics.stage("seal", seconds)
-
-    return child_process(_seal, settings, name="sealing", grace=_GRACE, told=sealed)
+    return child_process(_seal, settings, name="sealing", grace=_GRACE)
 
 
 def _seal(settings: Settings, parent: Connection) -> None:
@@ -43,10 +38,7 @@ def _seal(settings: Settings, parent: Connection) -> None:
         sealer = application.auditing.sealer()
 
         def seal() -> None:
-            began = perf_counter()
-            if sealer.seal_and_sign(application.now()):
-                with suppress(OSError):  # the parent is gone
-                    parent.send(perf_counter() - began)
+            sealer.seal_and_sign(application.now())
 
         with Timers() as stamping:  # of its own, so that the last sealing does not wait for an authority
             if (stamper := application.auditing.stamper()) is not None:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from monitor.alert.ports import SignalReader
     from monitor.alert.signal import Signal
     from monitor.alert.window import Span
-    from monitor.app.metrics.process import ProcessMetrics
     from monitor.app.review.labelled_periods import LabelledPeriods
     from monitor.store.alert.alerts import PostgresAlertStore
     from monitor.store.alert.explanations import Explanations
@@ -80,15 +79,12 @@ class Alerting:
         embedder: Callable[[], Embedder],
         closing: ExitStack,
         now: Callable[[], datetime],
-        *,
-        metrics: Callable[[], ProcessMetrics],
     ) -> None:
         self._settings = settings
         self._engine = engine
         self._embedder = embedder
         self._closing = closing
         self._now = now
-        self._metrics = metrics
 
     @cached_property
     def receivers(self) -> Mapping[str, Receiver]:
@@ -217,8 +213,6 @@ class Alerting:
             link=self.link,
             noted=RulesRecorder(self._engine).record,
             patience=self.patience(notified),
-            evaluated=self._metrics().evaluated,
-            attempted=self._metrics().attempted,
         )
 
     def _watched(self, receivers: tuple[str, ...]) -> Callable[[], RuleSet]:

@@ -22,8 +22,6 @@ from monitor.store.migrate import migrate
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from monitor.app.metrics.pages import MetricsPages
-    from monitor.app.metrics.process import ProcessMetrics
     from monitor.app.stages import Stages
     from monitor.app.wiring.alert import Alerting
     from monitor.app.wiring.assess import Assessing
@@ -90,9 +88,7 @@ class Application:
     def prepare(self) -> None:
         """Stores what the first batch needs: the tables, the profile, the sidecar's prompt."""
         self.migrate()
-        profile = self.assessing.profile
-        self.queries.save_profile(profile, self.now())
-        self.process_metrics.built(profile=profile.name, embedding_build=profile.embedding_model)
+        self.queries.save_profile(self.assessing.profile, self.now())
         if self.settings.sidecar.mode != "off":
             from monitor.assess.complete.sidecar import PROMPTS
             from monitor.store.pending.finish import save_prompts
@@ -167,7 +163,6 @@ class Application:
             completer=self.language_models.completer,
             cache_dir=self.cache_dir,
             closing=self._closing,
-            observe=lambda: self.process_metrics.stage,
         )
 
     @cached_property
@@ -230,10 +225,6 @@ class Application:
         from monitor.app.wiring.conversation import remembering
         from monitor.core.retry import Retry
 
-        def stored(batch: Batch, tally: Tally) -> None:
-            self.process_metrics.stored(batch.arrived, self.now())
-            written(batch, tally)
-
         ingest = self.settings.ingest
         return Stages(
             source=source,
@@ -245,12 +236,11 @@ class Application:
             store=store or self.store,
             retry=Retry(stop=stop, patience=patience),
             stop=stop,
-            written=stored,
+            written=written,
             batch_messages=ingest.batch_events,
             batch_bytes=ingest.batch_bytes,
             poll_seconds=ingest.batch_ms / 1000,
             set_aside_after=self.settings.pending.after if set_aside else None,
-            observe=self.process_metrics.stage,
         )
 
     @cached_property
@@ -265,26 +255,4 @@ class Application:
         """Rules, receivers, and what people do about alerts."""
         from monitor.app.wiring.alert import Alerting
 
-        return Alerting(
-            self.settings,
-            lambda: self.engine,
-            lambda: self.assessing.embedder,
-            self._closing,
-            self.now,
-            metrics=lambda: self.process_metrics,
-        )
-
-    @cached_property
-    def process_metrics(self) -> ProcessMetrics:
-        """What this process measures of itself; it is kept even if nobody can ask for it."""
-        from monitor.app.metrics.process import ProcessMetrics
-
-        return ProcessMetrics()
-
-    @cached_property
-    def metrics_pages(self) -> MetricsPages:
-        """The metrics of this process, and those of the whole installation."""
-        from monitor.app.metrics.installation import collector_of
-        from monitor.app.metrics.pages import MetricsPages
-
-        return MetricsPages(process=self.process_metrics, installation=collector_of(self))
+        return Alerting(self.settings, lambda: self.engine, lambda: self.assessing.embedder, self._closing, self.now)

@@ -27,14 +27,13 @@ if TYPE_CHECKING:
     from monitor.assess.ports import Completer, Conversations, Embedder
     from monitor.assess.rerank.onnx import OnnxReranker
     from monitor.core.model import Assessment, Interaction
-    from monitor.core.stopwatch import Observe
 
 
 class Assessing:
     """Each part is built when it is first asked for; `closing` closes it.
 
     `completer` makes what supplies supporting documents, within so many seconds per batch. Files that can be built
-    again lie in `cache_dir`. `observe` gives what is told how long the steps of a batch take.
+    again lie in `cache_dir`.
     """
 
     def __init__(
@@ -46,7 +45,6 @@ class Assessing:
         completer: Callable[[float | None], Completer],
         cache_dir: Path,
         closing: ExitStack,
-        observe: Callable[[], Observe],
     ) -> None:
         self._settings = settings
         self._engine = engine
@@ -54,7 +52,6 @@ class Assessing:
         self._completer = completer
         self._cache_dir = cache_dir
         self._closing = closing
-        self._observe = observe
         self._conversations: dict[float, Conversations] = {}
         self._one_at_a_time = Lock()  # the encoder takes one thread at a time
 
@@ -146,7 +143,6 @@ class Assessing:
             reranker=self.reranker,
             profile=self.profile,
             conversations=conversations,
-            observe=self._observe(),
         )
         return replace(pipeline, usual_relevance=self.usual_relevance) if stored else pipeline
 
