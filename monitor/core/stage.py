@@ -19,8 +19,10 @@ StageName = Literal[
     "score",  # from vectors to assessments
     "store",  # one transaction
     "seal",  # one round of sealing the audit trail
-    "chat",  # one call of a language model
+    "chat",  # one request to a language model
+    "embed",  # one request to an embedding service
     "evaluate",  # one round over all alert rules
+    "rule",  # one alert rule in a round
     "notify",  # one notification to one receiver
     "report",  # one weekly report
     "probe",  # one probe run
@@ -50,37 +52,43 @@ class Observer(Protocol):
 
 
 class Stage:
-    """A stage under way. `begin` makes one; whoever has it calls `end` once."""
+    """A stage under way, which `begin` makes; whoever has it calls `end` once."""
 
     def __init__(self, name: StageName, attributes: dict[str, Value], parent: Stage | None) -> None:
         self.name = name
         self.attributes = attributes
         self.parent = parent
-        above = {} if parent is None else parent.observations
-        self.observations = {each: each.begin(name, attributes, above.get(each)) for each in _observers}
+        above = {} if parent is None else parent._seen  # noqa: SLF001  of its own class
+        self._seen: dict[Observer, Observation] = {
+            observer: observer.begin(name, attributes, above.get(observer)) for observer in _observers
+        }
 
     def add(self, **attributes: Value) -> None:
         """Adds attributes that became known on the way."""
         self.attributes.update(attributes)
-        for observation in self.observations.values():
+        for observation in self._seen.values():
             observation.add(attributes)
 
     @contextmanager
     def resumed(self) -> Iterator[None]:
-        """Stages that begin in the block, on this thread, are part of this one."""
+        """Stages that begin in the block, on this thread, are part of this one; what the block raises ends this one."""
         token = _current.set(self)
         try:
             yield
+        except BaseException as error:
+            self.end(error)
+            raise
         finally:
             _current.reset(token)
 
     def end(self, error: BaseException | None = None) -> None:
-        for observation in self.observations.values():
+        """Tells the observers that the stage is over."""
+        for observation in self._seen.values():
             observation.end(error)
 
     def log_fields(self) -> dict[str, str]:
         """What observers want log lines within this stage to carry."""
-        return {name: value for each in self.observations.values() for name, value in each.log_fields.items()}
+        return {name: value for each in self._seen.values() for name, value in each.log_fields.items()}
 
 
 _observers: tuple[Observer, ...] = ()
@@ -101,12 +109,8 @@ def begin(name: StageName, **attributes: Value) -> Stage:
 def stage(name: StageName, **attributes: Value) -> Iterator[Stage]:
     """The block is one stage, which ends with it; what it raises is told to the observers and passed on."""
     begun = begin(name, **attributes)
-    try:
-        with begun.resumed():
-            yield begun
-    except BaseException as error:
-        begun.end(error)
-        raise
+    with begun.resumed():
+        yield begun
     begun.end()
 
 

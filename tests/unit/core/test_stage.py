@@ -80,6 +80,15 @@ def test_a_batch_is_handed_from_thread_to_thread() -> None:
     assert recorder.seen[0].ended
 
 
+def test_an_error_in_a_part_of_a_handed_over_stage_ends_it() -> None:
+    recorder, error = Recorder(), OSError("no")
+    with observed_by(recorder):
+        batch = begin("process")
+        with pytest.raises(OSError, match="no"), batch.resumed(), stage("score"):
+            raise error
+    assert [(seen.name, seen.error) for seen in recorder.seen] == [("process", error), ("score", error)]
+
+
 def test_calls_in_a_pool_are_part_of_the_stage_that_submits_them() -> None:
     recorder, pool = Recorder(), Pool(1, "test")
 
