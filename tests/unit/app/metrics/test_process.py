@@ -17,7 +17,8 @@ from monitor.app.metrics.process import (
     ProcessMetricName,
     ProcessMetrics,
 )
-from monitor.core.stopwatch import Stage
+from monitor.app.metrics.stage_times import EndedStage
+from monitor.core.stage import StageName
 from tests.factories.answers import NOON
 
 
@@ -42,14 +43,21 @@ def test_every_metric_is_there_under_its_name_beside_those_of_any_process(metric
     assert {"process_resident_memory_bytes", "process_cpu_seconds", "python_info", "python_gc_collections"} <= names
 
 
-def test_each_stage_has_a_histogram_of_its_own(metrics):
-    for number, stage in enumerate(get_args(Stage), 1):
-        metrics.stage(stage, float(number))
-        metrics.stage(stage, float(number))
+def ended(name, seconds, *, failed=False, receiver=""):
+    return EndedStage(name=name, seconds=seconds, failed=failed, receiver=receiver)
+
+
+def test_each_stage_has_a_histogram_of_its_own_by_outcome(metrics):
+    plain = [name for name in get_args(StageName) if name not in {"evaluate", "notify"}]
+    for number, name in enumerate(plain, 1):
+        metrics.ended(ended(name, float(number)))
+        metrics.ended(ended(name, 2.0, failed=True))
+    metrics.read(0.25)
     shown = samples(metrics)
-    for number, stage in enumerate(get_args(Stage), 1):
-        assert shown["monitor_stage_duration_seconds_count", ("stage", stage)] == 2
-        assert shown["monitor_stage_duration_seconds_sum", ("stage", stage)] == 2 * number
+    for number, name in enumerate(plain, 1):
+        assert shown["monitor_stage_duration_seconds_sum", ("outcome", "done"), ("stage", name)] == number
+        assert shown["monitor_stage_duration_seconds_count", ("outcome", "failed"), ("stage", name)] == 1
+    assert shown["monitor_stage_duration_seconds_sum", ("outcome", "done"), ("stage", "read")] == 0.25
 
 
 def test_the_time_from_receipt_to_storing_counts_each_message_and_is_never_negative(metrics):
@@ -59,14 +67,15 @@ def test_the_time_from_receipt_to_storing_counts_each_message_and_is_never_negat
     assert shown["monitor_received_to_stored_seconds_sum",] == 6
 
 
-def test_evaluations_and_attempts_to_send(metrics):
-    metrics.evaluated(0.5)
-    metrics.attempted("slack", "sent", 0.25)
-    metrics.attempted("slack", "failed", 5.0)
+def test_evaluations_and_attempts_to_send_have_metrics_of_their_own(metrics):
+    metrics.ended(ended("evaluate", 0.5))
+    metrics.ended(ended("notify", 0.25, receiver="slack"))
+    metrics.ended(ended("notify", 5.0, receiver="slack", failed=True))
     shown = samples(metrics)
-    assert shown["monitor_evaluation_duration_seconds_sum",] == 0.5
+    assert shown["monitor_evaluation_duration_seconds_sum", ("outcome", "done")] == 0.5
     assert shown["monitor_notification_duration_seconds_sum", ("outcome", "failed"), ("receiver", "slack")] == 5
-    assert shown["monitor_notification_duration_seconds_count", ("outcome", "sent"), ("receiver", "slack")] == 1
+    assert shown["monitor_notification_duration_seconds_count", ("outcome", "done"), ("receiver", "slack")] == 1
+    assert not [name for name, *_ in shown if name.startswith("monitor_stage")]
 
 
 def test_what_runs_here_is_told_once_and_more_exactly_where_answers_are_assessed(metrics):
@@ -82,7 +91,7 @@ def test_what_runs_here_is_told_once_and_more_exactly_where_answers_are_assessed
 
 
 def test_no_second_series_tells_when_a_series_began(metrics):
-    metrics.evaluated(1.0)
+    metrics.read(1.0)
     assert not [name for name, *_ in samples(metrics) if name.endswith("_created")]
 
 
@@ -94,5 +103,5 @@ def test_buckets_reach_from_milliseconds_to_a_minute_at_least(buckets):
 
 
 def test_two_applications_in_one_process_do_not_mix(metrics):
-    metrics.evaluated(1.0)
-    assert samples(ProcessMetrics())["monitor_evaluation_duration_seconds_count",] == 0
+    metrics.read(1.0)
+    assert not [name for name, *_ in samples(ProcessMetrics()) if name == "monitor_stage_duration_seconds_count"]
