@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from monitor.alert.notify.loop import AlertLoop
 from monitor.app.background.alert_rounds import alert_rounds
 from monitor.app.background.collecting import collecting
+from monitor.app.background.health import Check, Health, Readiness, lives, polls
 from monitor.app.background.progress import recorded_progress
 from monitor.app.background.sealer_process import sealer_process
 from monitor.app.background.telemetry import collector_of, served
@@ -39,6 +40,7 @@ from monitor.store.interaction.writer import GROUP
 from monitor.store.ledger.progress import ReadingStore
 
 if TYPE_CHECKING:
+    from monitor.ingest.kafka.consumer import KafkaSource
     from monitor.ingest.kafka.span import Span
 
 log = logging.getLogger(__name__)
@@ -77,12 +79,14 @@ def serve(
     alerts = _alerts(application, application.alerting.loop())
     source: Source
     store: Store
+    alive = lives  # files may wait for their writer for as long as they like
     if files:
         source, store = _files(application, files, stop), application.store
     else:
-        store, source = application.kafka.store(), _topics(application)
+        store, source = application.kafka.store(), (topics := _topics(application))
+        alive = _polls(application, topics)
     with _scheduled(application):
-        return _flow(application, source, store, app=app, dialect=dialect, stop=stop, meanwhile=alerts)
+        return _flow(application, source, store, app=app, dialect=dialect, stop=stop, alive=alive, meanwhile=alerts)
 
 
 def collect(application: Application, receive: Callable[[], object], *, receive_only: bool, stop: Event) -> Tally:
@@ -124,7 +128,15 @@ def consume(
     store = application.kafka.store(rescore=application.assessing.profile.hash if rescore else "")
     source = _topics(application, span)
     tally = _flow(
-        application, source, store, app=app, dialect=dialect, stop=stop, meanwhile=nullcontext(), set_aside=not rescore
+        application,
+        source,
+        store,
+        app=app,
+        dialect=dialect,
+        stop=stop,
+        alive=_polls(application, source),
+        meanwhile=nullcontext(),
+        set_aside=not rescore,
     )
     if span is not None and not tally.received and not stop.is_set():
         group = application.settings.kafka.group_id
@@ -140,6 +152,7 @@ def _flow(
     app: str | None,
     dialect: str | None,
     stop: Event,
+    alive: Check,
     meanwhile: AbstractContextManager[None],
     set_aside: bool = True,
 ) -> Tally:
@@ -149,7 +162,7 @@ def _flow(
     )
     _log_setup(application)
     try:
-        with _metrics(application), meanwhile, ExitStack() as live:
+        with _metrics(application, alive), meanwhile, ExitStack() as live:
             if not set_aside:
                 return stages.run()
             live.enter_context(worker_process(application))
@@ -192,10 +205,15 @@ def _alerts(application: Application, loop: AlertLoop) -> Iterator[None]:
 
 
 @contextmanager
-def _metrics(application: Application) -> Iterator[None]:
+def _metrics(application: Application, alive: Check = lives) -> Iterator[None]:
     settings = application.settings.metrics
-    with served(collector_of(application), settings.host, settings.port):
+    health = Health(alive=alive, ready=Readiness(application.queries.ping).check)
+    with served(collector_of(application), settings.host, settings.port, health):
         yield
+
+
+def _polls(application: Application, source: KafkaSource) -> Check:
+    return polls(lambda: source.polled_at, application.settings.kafka.max_poll_interval_ms / 1000)
 
 
 def _recorded(application: Application, source: Source) -> AbstractContextManager[None]:
@@ -211,7 +229,7 @@ def _recorded(application: Application, source: Source) -> AbstractContextManage
     return recorded_progress(source, partial(reading.note, group), application.now)
 
 
-def _topics(application: Application, span: Span | None = None) -> Source:
+def _topics(application: Application, span: Span | None = None) -> KafkaSource:
     kafka = application.settings.kafka
     source = application.kafka.source(span)
     topics = kafka.topic_pattern or ", ".join(kafka.topics)

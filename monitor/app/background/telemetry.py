@@ -19,6 +19,7 @@ from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 
+from monitor.app.background.health import Health
 from monitor.core.errors import MonitorError, WrongSettings
 from monitor.core.message import Skip
 from monitor.store.telemetry import Figures, TelemetryStore
@@ -156,8 +157,10 @@ def exposition(collector: StoreCollector, accept: str) -> tuple[bytes, str]:
 
 
 @contextmanager
-def served(collector: StoreCollector, host: str, port: int | None) -> Iterator[int | None]:
-    """Serves the metrics at `/metrics` while the block runs; yields the port, None if none is set.
+def served(
+    collector: StoreCollector, host: str, port: int | None, health: Health | None = None
+) -> Iterator[int | None]:
+    """Serves the metrics at `/metrics`, beside `health`, while the block runs; yields the port, None if none is set.
 
     Raises:
         WrongSettings: the address cannot be used.
@@ -172,6 +175,8 @@ def served(collector: StoreCollector, host: str, port: int | None) -> Iterator[i
         server, thread = start_http_server(port, host, registry)
     except OSError as error:
         raise WrongSettings(f"MONITOR_METRICS__HOST, …__PORT: cannot serve at {host}:{port}: {error}") from None
+    if health is not None:
+        server.set_app(health.beside(server.get_app()))
     log.info("metrics: http://%s:%d/metrics", host, server.server_port)
     try:
         yield server.server_port
