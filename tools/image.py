@@ -1,9 +1,9 @@
 """Runs the steps of docker/Dockerfile on this machine, where there is no Docker, and a command in what they make.
 
-    sudo python tools/image.py --python 3.13 FOLDER -- monitor --version
+    sudo python tools/image.py --python /usr/local/bin FOLDER -- monitor --version
 
-Each stage is a layer over this machine's own root, in FOLDER: nothing of the machine is changed. The base image is stood
-in for by this machine with the Python that is named. The command runs as the image's user says, with its environment, its
+Each stage is a layer over this machine's own root, in FOLDER: nothing of the machine is changed. This machine with the
+`python` of that folder stands in for the base image. The command runs as the image's user, with its environment, its
 root read-only, and only the volume and a new /tmp to write to. Prints the size of what the image adds to its base.
 """
 
@@ -61,7 +61,7 @@ def run(stage: Stage, command: list[str], *, sealed: bool = False) -> int:
     enter.append(f"mount --rbind /dev {merged}/dev")
     if sealed:
         enter.append(f"mount -o remount,ro {merged}")
-        enter.append(f"mount -t tmpfs tmpfs {merged}/tmp")
+        enter.append(f"mount -t tmpfs tmpfs {merged}/tmp")  # noqa: S108  a new one, inside
         for volume in stage.volumes:
             kept = upper.parent / "volumes" / volume.strip("/").replace("/", "-")
             if not kept.exists():
@@ -100,16 +100,12 @@ def copied(stage: Stage, value: str, stages: dict[str, Stage]) -> None:
             shutil.copy2(origin, target)
 
 
-def built(folder: Path, python: str) -> Stage:
+def built(folder: Path, python: str) -> Stage:  # noqa: C901  one case for each instruction
     """Runs all steps; returns the last stage."""
     stages: dict[str, Stage] = {}
-    arguments: dict[str, str] = {}
     stage = Stage(folder)
     for instruction, value in steps():
         match instruction:
-            case "ARG":
-                name, _, default = value.partition("=")
-                arguments[name] = default
             case "FROM":
                 name = value.split(" AS ")[1] if " AS " in value else "image"
                 stage = stages[name] = Stage(folder / name, {"PATH": f"{python}:/usr/sbin:/usr/bin:/sbin:/bin"})
@@ -136,7 +132,7 @@ def built(folder: Path, python: str) -> Stage:
 def main() -> None:
     asks = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     asks.add_argument("folder", type=Path, help="an empty folder, or one in which the steps have run")
-    asks.add_argument("command", nargs="*", help="what to run in the image; default: its health check's help")
+    asks.add_argument("command", nargs="*", help="what to run in the image; default: nothing")
     asks.add_argument("--python", type=Path, required=True, help="folder of a `python`, such as /usr/local/bin")
     asks.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="environment of the command")
     given = asks.parse_args()

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from monitor.alert.notify.loop import AlertLoop
 from monitor.app.background.alert_rounds import alert_rounds
 from monitor.app.background.collecting import collecting
-from monitor.app.background.health import Check, Health, Readiness, lives, polls
 from monitor.app.background.progress import recorded_progress
 from monitor.app.background.sealer_process import sealer_process
 from monitor.app.background.telemetry import collector_of, served
 from monitor.app.logs import ledger_line
+from monitor.app.metrics.health import Check, Health, Readiness, lives, polls
 from monitor.app.pending.worker_process import worker_process
 from monitor.app.privacy.retention import scheduled_retention
 from monitor.app.probe.schedule import scheduled_probes

@@ -31,7 +31,7 @@ def health(
     It asks at MONITOR_METRICS__PORT, where `run`, `consume` and `collect` answer, and MONITOR_WEB__PORT, where `serve`
     does. For health checks of containers.
     """
-    from monitor.app.background.health import LIVE, READY
+    from monitor.app.metrics.health import LIVE, READY
 
     if url is not None and not url.startswith(("http://", "https://")):
         raise WrongSettings(f"--url: {url!r} is not an address: write http://monitor:9464")

@@ -15,8 +15,8 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from monitor.app.background.health import Readiness
 from monitor.app.background.telemetry import collector_of
+from monitor.app.metrics.health import Readiness
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.prices import currency_of
 from monitor.core.errors import MonitorError, Retriable, WrongSettings

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from monitor.app.background.health import LIVE, READY
 from monitor.app.background.telemetry import exposition
+from monitor.app.metrics.health import LIVE, READY
 from monitor.web.base.access import Permission
 from monitor.web.base.guard import Needs
 

@@ -19,7 +19,7 @@ from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 
-from monitor.app.background.health import Health
+from monitor.app.metrics.health import Health
 from monitor.core.errors import MonitorError, WrongSettings
 from monitor.core.message import Skip
 from monitor.store.telemetry import Figures, TelemetryStore

@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from typer.testing import CliRunner
 
-from monitor.app.background.health import Health, lives
 from monitor.app.background.telemetry import StoreCollector, served
+from monitor.app.metrics.health import Health, lives
 from monitor.cli.app import app as command_line
 from monitor.cli.health import addresses_of
 from monitor.core.errors import OutOfReach, Retriable, WrongSettings

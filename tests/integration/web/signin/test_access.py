@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.app.background.health import Readiness
+from monitor.app.metrics.health import Readiness
 from monitor.core.errors import Retriable
 from monitor.store.tokens import Session
 from monitor.web.base.guard import MAX_SIGN_INS

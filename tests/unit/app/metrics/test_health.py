@@ -6,7 +6,7 @@ from threading import Event
 
 import pytest
 
-from monitor.app.background.health import Health, Readiness, lives, polls
+from monitor.app.metrics.health import Health, Readiness, lives, polls
 from monitor.core.errors import Retriable
 
 

@@ -1,0 +1,1 @@
+"""What a process says of itself to those who watch it."""
