@@ -19,6 +19,7 @@ from monitor.app.background.alert_rounds import alert_rounds
 from monitor.app.background.collecting import collecting
 from monitor.app.background.progress import recorded_progress
 from monitor.app.background.sealer_process import sealer_process
+from monitor.app.background.trimming import trimming
 from monitor.app.logs import ledger_line
 from monitor.app.metrics.health import Check, Health, Readiness, lives, polls
 from monitor.app.metrics.pages import served
@@ -193,8 +194,9 @@ def _log_setup(application: Application) -> None:
 
 @contextmanager
 def _scheduled(application: Application) -> Iterator[None]:
-    """Seals, reports, probes and removes by the clock while the block runs."""
+    """Seals, reports, probes, removes and shrinks by the clock while the block runs."""
     with (
+        trimming(application),
         sealer_process(application),
         scheduled_reports(application),
         scheduled_probes(application),
