@@ -58,6 +58,7 @@ from monitor.core.settings.sections import (
     RerankerSettings,
     SidecarSettings,
 )
+from monitor.core.settings.tracing import TracingSettings
 from monitor.core.settings.web import WebSettings
 from monitor.core.yaml.problems import UNKNOWN_KEY, KeyPath, keys_at, problems_of, written
 
@@ -135,6 +136,7 @@ class Settings(BaseSettings):
     web: WebSettings = WebSettings()
     collect: CollectSettings = CollectSettings()
     export: ExportSettings = ExportSettings()
+    tracing: TracingSettings = TracingSettings()
 
     @classmethod
     @override
