@@ -27,8 +27,8 @@ log = logging.getLogger(__name__)
 QUEUE = 4_096  # spans
 _BATCH = 512  # spans in a request
 _EVERY = 2_000  # milliseconds between two requests
-_TIMEOUT = 5.0  # seconds for a request with its repetitions
-FLUSH_WITHIN = 3.0  # seconds at the end, for what still waits
+_TIMEOUT = 4.0  # seconds for a request with its repetitions
+FLUSH_WITHIN = 5.0  # seconds at the end, for what still waits; more than one request takes, so that its failure is told
 _LONGEST_REASON = 200  # characters
 # What speaks while spans are sent; the second does so for each span that does not fit into the queue.
 _LOGGERS = ("opentelemetry.exporter.otlp.proto.http.trace_exporter", "opentelemetry.sdk._shared_internal")
@@ -47,13 +47,15 @@ class _LastWords(logging.Filter):
         return False
 
 
+_LAST_WORDS = _LastWords()
+
+
 class ToldOnce(SpanExporter):
     """Logs when the receiver stops taking spans, and when it takes them again, but not each failure between."""
 
-    def __init__(self, inner: SpanExporter, place: str, reason: _LastWords) -> None:
+    def __init__(self, inner: SpanExporter, place: str) -> None:
         self._inner = inner
         self._place = place
-        self._reason = reason
         self._failing = False
 
     @override
@@ -61,7 +63,7 @@ class ToldOnce(SpanExporter):
         result = self._inner.export(spans)
         failed = result is not SpanExportResult.SUCCESS
         if failed and not self._failing:
-            reason = shortened(self._reason.said, _LONGEST_REASON)
+            reason = shortened(_LAST_WORDS.said, _LONGEST_REASON)
             log.warning("traces are dropped until %s takes them; events go on (%s)", self._place, reason)
         elif self._failing and not failed:
             log.warning("traces are taken again by %s", self._place)
@@ -85,11 +87,10 @@ def exporting(
 
     `ratio` of the traces are kept, each of them whole. `OTEL_RESOURCE_ATTRIBUTES` adds attributes of the resource.
     """
-    reason = _LastWords()
     exporter = OTLPSpanExporter(
         endpoint=endpoint, headers=dict(headers), timeout=_TIMEOUT, compression=Compression.Gzip
     )
-    told = ToldOnce(exporter, urlsplit(endpoint).netloc, reason)
+    told = ToldOnce(exporter, urlsplit(endpoint).netloc)
     provider = TracerProvider(
         sampler=ParentBased(TraceIdRatioBased(ratio)),
         resource=Resource.create({"service.name": service, "service.version": version}),
@@ -98,15 +99,11 @@ def exporting(
     provider.add_span_processor(
         BatchSpanProcessor(told, max_queue_size=QUEUE, max_export_batch_size=_BATCH, schedule_delay_millis=_EVERY)
     )
-    library = [logging.getLogger(name) for name in _LOGGERS]
-    for logger in library:
-        logger.addFilter(reason)
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_LAST_WORDS)
     try:
         yield provider.get_tracer("monitor", version)
     finally:
         last = Thread(target=provider.shutdown, name="last traces", daemon=True)
         last.start()
         last.join(FLUSH_WITHIN)
-        if not last.is_alive():  # else the library may still speak
-            for logger in library:
-                logger.removeFilter(reason)

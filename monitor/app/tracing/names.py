@@ -25,21 +25,16 @@ class Kind:
     always: Mapping[str, str] = field(default_factory=dict)
 
 
-KINDS: Mapping[StageName, Kind] = {
+KINDS: Mapping[StageName, Kind] = {  # the others are called as the stage is
     "process": Kind(
         name="process",
         of="topic",
         kind=SpanKind.CONSUMER,
         always={"messaging.operation.name": "process", "messaging.operation.type": "process"},
     ),
-    "decode": Kind(name="decode"),
-    "complete": Kind(name="complete"),
-    "encode": Kind(name="encode"),
-    "score": Kind(name="score"),
     "store": Kind(
         name="store", kind=SpanKind.CLIENT, always={"db.system.name": "postgresql", "db.operation.name": "store"}
     ),
-    "seal": Kind(name="seal"),
     "chat": Kind(
         name="chat",
         of="model",

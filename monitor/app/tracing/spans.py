@@ -9,7 +9,7 @@ from opentelemetry.trace import Link, Span, SpanContext, StatusCode, TraceFlags,
 from opentelemetry.util.types import AttributeValue
 from typing_extensions import override
 
-from monitor.app.tracing.names import AS_TEXT, ATTRIBUTES, KINDS
+from monitor.app.tracing.names import AS_TEXT, ATTRIBUTES, KINDS, Kind
 from monitor.core.stage import Observation, Observer, StageName, Value
 
 
@@ -46,7 +46,7 @@ class SpanObserver(Observer):
 
     @override
     def begin(self, name: StageName, attributes: Mapping[str, Value], parent: Observation | None) -> SpanObservation:
-        kind = KINDS[name]
+        kind = KINDS.get(name) or Kind(name=name)
         of = attributes.get(kind.of) if kind.of is not None else None
         context = Context()  # without a parent, a trace begins
         if isinstance(parent, SpanObservation):
