@@ -19,7 +19,9 @@ from monitor.app.background.alert_rounds import alert_rounds
 from monitor.app.background.collecting import collecting
 from monitor.app.background.progress import recorded_progress
 from monitor.app.background.sealer_process import sealer_process
+from monitor.app.background.trimming import trimming
 from monitor.app.logs import ledger_line
+from monitor.app.metrics.health import Check, Health, Readiness, lives, polls
 from monitor.app.metrics.pages import served
 from monitor.app.metrics.stage_times import StageTimes
 from monitor.app.metrics.timed_source import TimedSource
@@ -42,6 +44,7 @@ from monitor.store.interaction.writer import GROUP
 from monitor.store.ledger.progress import ReadingStore
 
 if TYPE_CHECKING:
+    from monitor.ingest.kafka.consumer import KafkaSource
     from monitor.ingest.kafka.span import Span
 
 log = logging.getLogger(__name__)
@@ -80,12 +83,14 @@ def serve(
     alerts = _alerts(application, application.alerting.loop())
     source: Source
     store: Store
+    alive = lives  # files may wait for their writer for as long as they like
     if files:
         source, store = _files(application, files, stop), application.store
     else:
-        store, source = application.kafka.store(), _topics(application)
+        store, source = application.kafka.store(), (topics := _topics(application))
+        alive = _polls(application, topics)
     with _scheduled(application):
-        return _flow(application, source, store, app=app, dialect=dialect, stop=stop, meanwhile=alerts)
+        return _flow(application, source, store, app=app, dialect=dialect, stop=stop, alive=alive, meanwhile=alerts)
 
 
 def collect(application: Application, receive: Callable[[], object], *, receive_only: bool, stop: Event) -> Tally:
@@ -127,7 +132,15 @@ def consume(
     store = application.kafka.store(rescore=application.assessing.profile.hash if rescore else "")
     source = _topics(application, span)
     tally = _flow(
-        application, source, store, app=app, dialect=dialect, stop=stop, meanwhile=nullcontext(), set_aside=not rescore
+        application,
+        source,
+        store,
+        app=app,
+        dialect=dialect,
+        stop=stop,
+        alive=_polls(application, source),
+        meanwhile=nullcontext(),
+        set_aside=not rescore,
     )
     if span is not None and not tally.received and not stop.is_set():
         group = application.settings.kafka.group_id
@@ -143,6 +156,7 @@ def _flow(
     app: str | None,
     dialect: str | None,
     stop: Event,
+    alive: Check,
     meanwhile: AbstractContextManager[None],
     set_aside: bool = True,
 ) -> Tally:
@@ -158,7 +172,7 @@ def _flow(
     )
     _log_setup(application)
     try:
-        with _metrics(application), meanwhile, ExitStack() as live:
+        with _metrics(application, alive), meanwhile, ExitStack() as live:
             if not set_aside:
                 return stages.run()
             live.enter_context(worker_process(application))
@@ -180,8 +194,9 @@ def _log_setup(application: Application) -> None:
 
 @contextmanager
 def _scheduled(application: Application) -> Iterator[None]:
-    """Seals, reports, probes and removes by the clock while the block runs."""
+    """Seals, reports, probes, removes and shrinks by the clock while the block runs."""
     with (
+        trimming(application),
         sealer_process(application),
         scheduled_reports(application),
         scheduled_probes(application),
@@ -201,13 +216,15 @@ def _alerts(application: Application, loop: AlertLoop) -> Iterator[None]:
 
 
 @contextmanager
-def _metrics(application: Application, *, assesses: bool = True) -> Iterator[None]:
-    """Measures what this process does, and serves the metrics, while the block runs."""
+def _metrics(application: Application, alive: Check = lives, *, assesses: bool = True) -> Iterator[None]:
+    """Measures what this process does, and serves the metrics and its health, while the block runs."""
     settings, metrics = application.settings.metrics, application.process_metrics
     if assesses:
         profile = application.assessing.profile
         metrics.built(profile=profile.name, embedding_build=profile.embedding_model)
-    with observed_by(StageTimes(metrics.ended)), served(application.metrics_pages, settings.host, settings.port):
+    health = Health(alive=alive, ready=Readiness(application.queries.ping).check)
+    pages = served(application.metrics_pages, settings.host, settings.port, health)
+    with observed_by(StageTimes(metrics.ended)), pages:
         yield
 
 
@@ -220,6 +237,10 @@ def _written(application: Application) -> Callable[[Batch, Tally], None]:
         logged(batch, tally)
 
     return written
+
+
+def _polls(application: Application, source: KafkaSource) -> Check:
+    return polls(lambda: source.polled_at, application.settings.kafka.max_poll_interval_ms / 1000)
 
 
 def _recorded(application: Application, source: Source) -> AbstractContextManager[None]:
@@ -235,7 +256,7 @@ def _recorded(application: Application, source: Source) -> AbstractContextManage
     return recorded_progress(source, partial(reading.note, group), application.now)
 
 
-def _topics(application: Application, span: Span | None = None) -> Source:
+def _topics(application: Application, span: Span | None = None) -> KafkaSource:
     kafka = application.settings.kafka
     source = application.kafka.source(span)
     topics = kafka.topic_pattern or ", ".join(kafka.topics)

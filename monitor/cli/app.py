@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from monitor.app.log_format import LogFormat
 from monitor.app.logs import log_to_stderr
 from monitor.cli.alert.commands import alerts_app
 from monitor.cli.alert.rules import rules_app
@@ -18,6 +19,7 @@ from monitor.cli.decode import decode
 from monitor.cli.demo.command import demo
 from monitor.cli.doctor import doctor, migrate, settings
 from monitor.cli.explain.command import explain
+from monitor.cli.health import health
 from monitor.cli.ledger import ledger
 from monitor.cli.pending import pending_app
 from monitor.cli.privacy import erase, retention
@@ -44,7 +46,7 @@ _COMMANDS = {
     "Assess answers": (run, consume, collect, replay, decode, demo),
     "Look at answers and alerts": (serve, explain, ledger),
     "Measure and improve verdicts": (rates, evaluate, calibrate, rescore, profiles),
-    "Operate": (doctor, migrate, settings, retention, erase),
+    "Operate": (doctor, health, migrate, settings, retention, erase),
 }
 _GROUPS = {
     "Look at answers and alerts": (alerts_app, rules_app, report_app, pending_app, deadletters_app),
@@ -68,11 +70,16 @@ def _print_version(asked: bool) -> None:  # noqa: FBT001  typer passes the optio
 
 @app.callback()
 def _configure(
+    context: typer.Context,
     *,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log progress, not only warnings.")] = False,
+    log_format: Annotated[
+        LogFormat | None,
+        typer.Option(envvar="MONITOR_LOG_FORMAT", help="Of log lines; json: one object a line. Default: text."),
+    ] = None,
 ) -> None:
     del version  # `_print_version` has handled it
-    log_to_stderr(logging.INFO if verbose else logging.WARNING)
+    log_to_stderr(logging.INFO if verbose else logging.WARNING, log_format, command=context.invoked_subcommand)

@@ -62,6 +62,7 @@ def serve(application: Application, stop: Event) -> None:
             ws="none",
             log_level=settings.log_level,
             access_log=settings.log_level == "info",
+            log_config=None,  # its lines are ours, see monitor/app/logs.py
             server_header=False,
             proxy_headers=bool(settings.trusted_proxies),
             forwarded_allow_ips=list(settings.trusted_proxies),

@@ -11,6 +11,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry, make_wsgi_app, start_http_server
 from prometheus_client.exposition import choose_encoder
 
+from monitor.app.metrics.health import Health
 from monitor.app.metrics.installation import StoreCollector
 from monitor.app.metrics.process import ProcessMetrics
 from monitor.core.errors import WrongSettings
@@ -42,8 +43,8 @@ class MetricsPages:
 
 
 @contextmanager
-def served(pages: MetricsPages, host: str, port: int | None) -> Iterator[int | None]:
-    """Serves the pages while the block runs; yields the port, None if none is set.
+def served(pages: MetricsPages, host: str, port: int | None, health: Health | None = None) -> Iterator[int | None]:
+    """Serves the pages, beside `health`, while the block runs; yields the port, None if none is set.
 
     Raises:
         WrongSettings: the address cannot be used.
@@ -57,7 +58,7 @@ def served(pages: MetricsPages, host: str, port: int | None) -> Iterator[int | N
         server, thread = start_http_server(port, host, registries[ALL])
     except OSError as error:
         raise WrongSettings(f"MONITOR_METRICS__HOST, …__PORT: cannot serve at {host}:{port}: {error}") from None
-    server.set_app(_by_path(registries))
+    server.set_app(_by_path(registries) if health is None else health.beside(_by_path(registries)))
     log.info("metrics: http://%s:%d/metrics", host, server.server_port)
     try:
         yield server.server_port

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 
 from monitor.app.wiring.audit import Auditing
 from monitor.app.wiring.export import sends
+from monitor.app.wiring.tracing import traced
 from monitor.core.settings.load import Settings
 from monitor.store.database import connect
 from monitor.store.migrate import migrate
@@ -57,6 +58,7 @@ class Application:
         self._closing = ExitStack()
 
     def __enter__(self) -> Self:
+        self._closing.enter_context(traced(self.settings.tracing))
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
+from monitor.app.metrics.health import Readiness
 from monitor.core.errors import Retriable
 from monitor.store.tokens import Session
 from monitor.web.base.guard import MAX_SIGN_INS
-from monitor.web.health import Readiness
 from tests.factories.answers import a_batch, an_assessment
 
 SAFE = "https://monitor.example.org"
