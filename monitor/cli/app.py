@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -146,6 +148,12 @@ app = typer.Typer(
 )
 
 
+def _use_settings_file(path: Path | None) -> None:
+    """In the environment it holds for the whole command, and for every process that this starts."""
+    if path is not None:
+        os.environ["MONITOR_CONFIG"] = str(path.absolute())
+
+
 def _print_version(asked: bool) -> None:  # noqa: FBT001  typer passes the option's value by position
     if asked:
         from importlib import metadata
@@ -160,7 +168,15 @@ def _configure(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            callback=_use_settings_file,
+            help="Settings file in TOML; default: MONITOR_CONFIG, or monitor.toml in this folder.",
+        ),
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log progress, not only warnings.")] = False,
 ) -> None:
-    del version  # `_print_version` has handled it
+    del version, config  # their callbacks have handled them
     log_to_stderr(logging.INFO if verbose else logging.WARNING)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-
 class Listed(TyperCommand):
     """A command as the help and the completion of the group list it; `place` is `module:name` of what runs."""
 
