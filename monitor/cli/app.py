@@ -39,7 +39,7 @@ COMMANDS = {
         (
             "demo",
             "monitor.cli.demo.command:demo",
-            "Play 15 minutes of a support bot's traffic with a retrieval outage, and watch the alert come and go.",
+            "Play 15 minutes of a support bot with two incidents: one alert comes and goes, the other goes on firing.",
         ),
     ),
     "Look at answers and alerts": (
@@ -121,6 +121,11 @@ COMMANDS = {
         ),
         ("migrate", "monitor.cli.doctor:migrate", "Bring the database to this release's tables."),
         ("settings", "monitor.cli.doctor:settings", "Show every setting in force, with secrets masked."),
+        (
+            "docs",
+            "monitor.cli.docs:docs",
+            "Show a page of the documentation, as it is for this release; without a name, list the pages.",
+        ),
         (
             "retention",
             "monitor.cli.privacy:retention",

@@ -214,7 +214,7 @@ def alerts_test(
         receivers = application.alerting.receivers
         if receiver not in receivers:
             known = ", ".join(receivers)
-            see = "docs/on-call/receivers.md"
+            see = "`monitor docs on-call/receivers`"
             raise WrongSettings(f"{receiver!r} is not configured; configured: {known}. See {see}")
         try:
             typer.echo(f"{receiver}: {receivers[receiver].check()}")
