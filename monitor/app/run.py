@@ -19,9 +19,12 @@ from monitor.app.background.alert_rounds import alert_rounds
 from monitor.app.background.collecting import collecting
 from monitor.app.background.progress import recorded_progress
 from monitor.app.background.sealer_process import sealer_process
-from monitor.app.background.telemetry import collector_of, served
+from monitor.app.background.trimming import trimming
 from monitor.app.logs import ledger_line
 from monitor.app.metrics.health import Check, Health, Readiness, lives, polls
+from monitor.app.metrics.pages import served
+from monitor.app.metrics.stage_times import StageTimes
+from monitor.app.metrics.timed_source import TimedSource
 from monitor.app.pending.worker_process import worker_process
 from monitor.app.privacy.retention import scheduled_retention
 from monitor.app.probe.schedule import scheduled_probes
@@ -32,6 +35,7 @@ from monitor.core.batch import Batch, Tally
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Interaction
 from monitor.core.ports import Source, Store
+from monitor.core.stage import observed_by
 from monitor.core.text.plain import readable
 from monitor.ingest.files import STDIN, FileSource
 from monitor.ingest.follow import FollowSource
@@ -97,13 +101,13 @@ def collect(application: Application, receive: Callable[[], object], *, receive_
     """
     if receive_only:
         application.migrate()
-        with _metrics(application):
+        with _metrics(application, assesses=False):
             receive()
         return Tally()
     application.prepare()
     alerts = _alerts(application, application.alerting.loop())
     _log_setup(application)
-    written = RunLog(application.now).written
+    written = _written(application)
     with _scheduled(application), _metrics(application), alerts, worker_process(application):
         with collecting(application, stop, written) as flow:
             receive()
@@ -156,9 +160,15 @@ def _flow(
     meanwhile: AbstractContextManager[None],
     set_aside: bool = True,
 ) -> Tally:
-    written = RunLog(application.now).written
+    written = _written(application) if set_aside else RunLog(application.now).written
     stages = application.stages(
-        source, app=app, dialect=dialect, stop=stop, written=written, store=store, set_aside=set_aside
+        TimedSource(source, application.process_metrics.read),
+        app=app,
+        dialect=dialect,
+        stop=stop,
+        written=written,
+        store=store,
+        set_aside=set_aside,
     )
     _log_setup(application)
     try:
@@ -184,8 +194,9 @@ def _log_setup(application: Application) -> None:
 
 @contextmanager
 def _scheduled(application: Application) -> Iterator[None]:
-    """Seals, reports, probes and removes by the clock while the block runs."""
+    """Seals, reports, probes, removes and shrinks by the clock while the block runs."""
     with (
+        trimming(application),
         sealer_process(application),
         scheduled_reports(application),
         scheduled_probes(application),
@@ -205,11 +216,27 @@ def _alerts(application: Application, loop: AlertLoop) -> Iterator[None]:
 
 
 @contextmanager
-def _metrics(application: Application, alive: Check = lives) -> Iterator[None]:
-    settings = application.settings.metrics
+def _metrics(application: Application, alive: Check = lives, *, assesses: bool = True) -> Iterator[None]:
+    """Measures what this process does, and serves the metrics and its health, while the block runs."""
+    settings, metrics = application.settings.metrics, application.process_metrics
+    if assesses:
+        profile = application.assessing.profile
+        metrics.built(profile=profile.name, embedding_build=profile.embedding_model)
     health = Health(alive=alive, ready=Readiness(application.queries.ping).check)
-    with served(collector_of(application), settings.host, settings.port, health):
+    pages = served(application.metrics_pages, settings.host, settings.port, health)
+    with observed_by(StageTimes(metrics.ended)), pages:
         yield
+
+
+def _written(application: Application) -> Callable[[Batch, Tally], None]:
+    """Logs each batch that is stored, and measures how long that took since its messages were received."""
+    logged, metrics = RunLog(application.now).written, application.process_metrics
+
+    def written(batch: Batch, tally: Tally) -> None:
+        metrics.stored(batch.arrived, application.now())
+        logged(batch, tally)
+
+    return written
 
 
 def _polls(application: Application, source: KafkaSource) -> Check:

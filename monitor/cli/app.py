@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from monitor.app.log_format import LogFormat
 from monitor.app.logs import log_to_stderr
 from monitor.cli.alert.commands import alerts_app
 from monitor.cli.alert.rules import rules_app
@@ -69,11 +70,16 @@ def _print_version(asked: bool) -> None:  # noqa: FBT001  typer passes the optio
 
 @app.callback()
 def _configure(
+    context: typer.Context,
     *,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log progress, not only warnings.")] = False,
+    log_format: Annotated[
+        LogFormat | None,
+        typer.Option(envvar="MONITOR_LOG_FORMAT", help="Of log lines; json: one object a line. Default: text."),
+    ] = None,
 ) -> None:
     del version  # `_print_version` has handled it
-    log_to_stderr(logging.INFO if verbose else logging.WARNING)
+    log_to_stderr(logging.INFO if verbose else logging.WARNING, log_format, command=context.invoked_subcommand)

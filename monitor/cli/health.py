@@ -76,4 +76,4 @@ def _asked(url: str) -> tuple[bool, str] | None:
             return None
         return False, f"no answer: {error.reason}"
     except (HTTPException, OSError) as error:
-        return False, f"no answer: {error or type(error).__name__}"
+        return False, f"no answer: {str(error) or type(error).__name__}"

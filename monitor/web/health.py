@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from monitor.app.background.telemetry import exposition
 from monitor.app.metrics.health import LIVE, READY
+from monitor.app.metrics.pages import ALL, INSTALLATION, PROCESS, MetricsPages
 from monitor.web.base.access import Permission
 from monitor.web.base.guard import Needs
 
@@ -26,8 +26,11 @@ def readyz(request: Request) -> PlainTextResponse:
     return PlainTextResponse("ready\n")
 
 
-@router.get("/metrics", dependencies=[Depends(Needs(Permission.VIEW))])
+@router.get(ALL, dependencies=[Depends(Needs(Permission.VIEW))])
+@router.get(PROCESS, dependencies=[Depends(Needs(Permission.VIEW))])
+@router.get(INSTALLATION, dependencies=[Depends(Needs(Permission.VIEW))])
 def metrics(request: Request) -> Response:
-    """The metrics in Prometheus's text format, or in OpenMetrics."""
-    body, content_type = exposition(request.app.state.collector, request.headers.get("accept", ""))
+    """Metrics in Prometheus's text format, or in OpenMetrics: all, or those of this process or of the installation."""
+    pages: MetricsPages = request.app.state.metrics_pages
+    body, content_type = pages.page(request.url.path, request.headers.get("accept", ""))
     return Response(body, headers={"content-type": content_type})

@@ -91,6 +91,7 @@ def _config(app: CollectApp, settings: CollectSettings) -> uvicorn.Config:
         ws="none",
         log_level="warning",
         access_log=False,
+        log_config=None,  # its lines are ours, see monitor/app/logs.py
         server_header=False,
         proxy_headers=False,
         lifespan="off",

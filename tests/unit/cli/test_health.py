@@ -9,21 +9,16 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from typer.testing import CliRunner
 
-from monitor.app.background.telemetry import StoreCollector, served
 from monitor.app.metrics.health import Health, lives
+from monitor.app.metrics.installation import StoreCollector
+from monitor.app.metrics.pages import MetricsPages, served
+from monitor.app.metrics.process import ProcessMetrics
 from monitor.cli.app import app as command_line
 from monitor.cli.health import addresses_of
 from monitor.core.errors import OutOfReach, Retriable, WrongSettings
 from monitor.core.settings.load import load_settings
-from monitor.store.collect.figures import CollectFigures
-from monitor.store.telemetry import Figures
 from tests.factories.answers import clock
-
-NOTHING = Figures(
-    messages={}, dead={}, unbalanced={}, lag={}, unread={}, pending={}, answers={}, diagnoses={}, alerts={},
-    waiting={}, given_up={}, evaluated={}, unsealed=0.0, refused={}, retention_refused=False,
-    collected=CollectFigures(open=0, bytes=0, spans=0, repeated=0, refused=0, overdue=0.0, waiting={}),
-)  # fmt: skip
+from tests.unit.app.metrics.test_installation import FIGURES
 
 
 def failing():
@@ -33,8 +28,8 @@ def failing():
 @contextmanager
 def process(ready=lives, alive=lives) -> Iterator[int]:
     """The port of one that answers like this."""
-    collector = StoreCollector(lambda _: NOTHING, clock)
-    with served(collector, "127.0.0.1", 0, Health(alive=alive, ready=ready)) as port:
+    pages = MetricsPages(process=ProcessMetrics(), installation=StoreCollector(lambda _: FIGURES, clock))
+    with served(pages, "127.0.0.1", 0, Health(alive=alive, ready=ready)) as port:
         yield port
 
 

@@ -364,6 +364,10 @@ def test_metrics_are_for_whoever_may_view(site):
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain")
     assert "\nmonitor_up 1.0\n" in answer.text
+    for path, of_the_installation in (("/metrics/process", False), ("/metrics/installation", True)):
+        page = site.by_token("viewer").get(path).text
+        assert ("monitor_up" in page, "monitor_build_info" in page) == (of_the_installation, not of_the_installation)
+        assert site.anonymous().get(path).status_code == 303
     assert site.anonymous(authorization="Bearer mon_wrong").get("/metrics").status_code == 401
     assert site.anonymous().get("/metrics").status_code == 303
 
