@@ -1,4 +1,4 @@
-"""The commands of the guides to Docker, Kubernetes and systemd exist, and so do the services and objects that they name."""
+"""The commands of the guides to Docker, Kubernetes and systemd exist, and so does what they name."""
 
 from __future__ import annotations
 

@@ -29,7 +29,13 @@ FILE = re.compile(r"(?<![\w/.-])(?:monitor|benchmarks|tools|tests|migrations|doc
 PLACEHOLDERS = ("NAME", "NNNN", "NOUN")
 # A file with names in it, as the walks give them: `monitor/app/stages.py` (`Stages`, `_fetch`).
 STEP = re.compile(r"`(?P<file>monitor/[\w/]+\.py)`\s+\((?P<names>`\w+`(?:, `\w+`)*)\)")
-MADE_BY_USERS = ("docker/events/", "docker/secrets", "docker/compose.override.yaml", "monitor/bin/", "monitor/weekly-report/")
+MADE_BY_USERS = (
+    "docker/events/",
+    "docker/secrets",
+    "docker/compose.override.yaml",
+    "monitor/bin/",
+    "monitor/weekly-report/",
+)
 
 
 def shown(path: Path) -> str:
