@@ -16,6 +16,7 @@ from ruamel.yaml import YAML
 
 from monitor.alert.rules.file import load_rules
 from monitor.app.metrics.health import LIVE, PATIENCE, READY
+from monitor.app.metrics.pages import INSTALLATION, PROCESS
 from monitor.cli.terminal import LAST_RESORT
 from tests.rig.commands import ROOT
 from tests.rig.deploy import SECRETS, settings_under, wrong_use
@@ -256,6 +257,22 @@ def test_probes_ask_what_is_there_and_wait_for_the_answer(folder):
         assert all(probe["httpGet"]["port"] == port["name"] for probe in probes.values())
         assert all(probe["timeoutSeconds"] > PATIENCE for probe in probes.values())
         assert pod["spec"]["terminationGracePeriodSeconds"] > LAST_RESORT
+
+
+def test_prometheus_scrapes_every_process_and_one_for_the_installation():
+    labels = {name: pod["metadata"]["labels"] for name, pod in pods("overlays/production").items()}
+    scraped = {}
+    for one in of_kind("overlays/production", "PodMonitor"):
+        (endpoint,) = one["spec"]["podMetricsEndpoints"]
+        taken = {name for name, its in labels.items() if selected(one["spec"]["selector"], its)}
+        assert {port["name"] for name in taken for port in container(pods("overlays/production")[name])["ports"]} == {
+            endpoint["port"]
+        }
+        scraped[endpoint["path"]] = (taken, endpoint["relabelings"][0]["replacement"])
+    assert scraped == {
+        PROCESS: ({"monitor-scheduler", "monitor-consumer"}, "monitor"),
+        INSTALLATION: ({"monitor-scheduler"}, "monitor-installation"),
+    }
 
 
 def needed(settings: Any, command: str) -> set[int]:
