@@ -28,8 +28,8 @@ def health(
 ) -> None:
     """Ask the processes that run here whether they can work.
 
-    The exit code is 0 if all can, 1 if one cannot, 3 if none runs. It asks at MONITOR_METRICS__PORT, where `run`, `consume` and `collect` answer, and MONITOR_WEB__PORT, where `serve`
-    does. For health checks of containers.
+    The exit code is 0 if all can, 1 if one cannot, 3 if none runs. It asks at MONITOR_METRICS__PORT, where `run`,
+    `consume` and `collect` answer, and MONITOR_WEB__PORT, where `serve` does. For health checks of containers.
     """
     from monitor.app.metrics.health import LIVE, READY
 
