@@ -108,7 +108,7 @@ class EmailSettings(Section):
 
 
 class MetricsSettings(Section):
-    """The endpoint for Prometheus. Anyone who reaches the port can read the metrics."""
+    """The pages for Prometheus. Anyone who reaches the port can read the metrics."""
 
     host: str = Field("127.0.0.1", description="the address to listen on; 0.0.0.0: all of this machine")
     port: Port | None = Field(None, description="default: no endpoint; 0: any free port")
