@@ -55,10 +55,13 @@ def _needed(requires: Mapping[str, Sequence[str]]) -> set[str]:
         name, asked = waiting.pop()
         if name in requires and not asked <= extras.get(name, set()):
             extras.setdefault(name, set()).update(asked)
-            for need in map(Requirement, requires[name]):
-                if need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in extras[name]):
-                    waiting.append((_canonical(need.name), {"", *need.extras}))
+            needs = map(Requirement, requires[name])
+            waiting += [(_canonical(it.name), {"", *it.extras}) for it in needs if _holds(it, extras[name])]
     return set(extras)
+
+
+def _holds(need: Requirement, extras: Iterable[str]) -> bool:
+    return need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in extras)
 
 
 def _bytes(dist: Distribution) -> int:
