@@ -15,7 +15,6 @@ from monitor.app.metrics.stage_times import StageTimes
 from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
 from monitor.core.stage import observed_by
-from monitor.report.charts.rates import warmed
 from monitor.store.tokens import Access
 from monitor.web.app import create_app
 from monitor.web.base.access import Permission, Role
@@ -77,7 +76,6 @@ def serve(application: Application, stop: Event) -> None:
         log.info("sign in by this link, which works once: %s", sign_in_link(address, guard))
     thread = Thread(target=server.run, kwargs={"sockets": [listens]}, name="web")  # the main thread handles signals
     thread.start()
-    Thread(target=warmed, name="warming", daemon=True).start()  # the first drawing takes half a second
     # with the embedded database, no other process may be running that seals new rows and acts
     sealing = sealer_process(application) if application.settings.database_url is None else nullcontext()
     try:
