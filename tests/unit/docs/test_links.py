@@ -16,7 +16,7 @@ PAGES = sorted(
         *(page for folder in ("docs", "benchmarks", "tests") for page in (ROOT / folder).rglob("*.md")),
     ]
 )
-SOURCES = ("monitor", "migrations", "docker", "benchmarks", "tools", "tests")
+SOURCES = ("monitor", "migrations", "docker", "deploy", "benchmarks", "tools", "tests")
 TEXTS = {".py", ".toml", ".yaml", ".html", ".js", ".css", ".ini", ""}
 
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)#\s]*)(?:#(?P<fragment>[^)\s]+))?\)")
