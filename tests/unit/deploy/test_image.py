@@ -77,6 +77,15 @@ def test_its_environment_is_of_settings_and_writes_nothing_beside_its_volume(tmp
     assert {str(settings.metrics.port), str(settings.web.port)} < set(values("EXPOSE")[0].split())
 
 
+def test_it_has_every_extra_that_needs_no_other_hardware_and_no_other_weights():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    asked = re.findall(r"--extra (\w+)", (ROOT / "Makefile").read_text())
+    assert set(asked) == extras.keys() - {"gpu", "fp32"}
+    locked = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements-image.lock").read_text(), re.MULTILINE))
+    wanted = {re.match(r"[\w.-]+", requirement)[0] for name in asked for requirement in extras[name]}
+    assert wanted <= locked
+
+
 def test_its_labels_name_the_version_of_the_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert f"VERSION={project['version']}" in values("ARG")
