@@ -10,7 +10,9 @@ import psycopg
 import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import select, text
 from sqlalchemy.engine import make_url
 
@@ -28,15 +30,16 @@ from monitor.core.diagnosis import Diagnosis
 from monitor.core.errors import Fatal, OutOfReach
 from monitor.store.database import connect
 from monitor.store.interaction import minute_sums, rollup, rows
+from monitor.store.interaction.trim import trim_piece
 from monitor.store.interaction.writer import Writer
-from monitor.store.migrate import _alembic, has_schema, migrate, schema_state
+from monitor.store.migrate import _revisions, has_schema, migrate, schema_state
 from monitor.store.tables.interactions import LATER_REASONS, METRICS, metadata, verdict_minute
 from monitor.store.tables.usage import usage_columns
-from tests.factories.answers import a_batch, an_assessment, clock
+from tests.factories.answers import a_batch, an_assessment, at, clock
 from tests.rig.installation import ROOT
 from tests.rig.store.keys import QUEUE_KEY
 
-HEAD = "0038"
+HEAD = "0039"
 USAGE = {column.name for column in usage_columns()}  # since 0032
 DIAGNOSES = {diagnosis.value for diagnosis in Diagnosis}  # since 0034
 
@@ -49,7 +52,7 @@ def empty(empty_database):
 
 
 def downgrade(engine, revision):
-    config = _alembic()
+    config = Config(ROOT / "alembic.ini")
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.downgrade(config, revision)
@@ -72,6 +75,11 @@ def test_an_empty_database_comes_to_this_releases_revision(empty):
     assert not has_schema(empty)
     assert migrate(empty) == HEAD
     assert schema_state(empty) == f"at {HEAD}"
+
+
+def test_the_files_of_the_migrations_tell_the_revisions_that_alembic_finds_in_them():
+    scripts = ScriptDirectory.from_config(Config(ROOT / "alembic.ini"))
+    assert [script.revision for script in scripts.walk_revisions()] == [*reversed(_revisions())]
 
 
 def test_migrating_again_changes_nothing(empty):
@@ -273,3 +281,39 @@ def test_hours_are_filled_from_the_minutes_that_are_there(empty, empty_database)
         for hour, n in ((10, 2), (11, 3))
         for app in "ab"
     ]
+
+
+def test_a_database_of_the_release_before_the_trimming_keeps_its_figures_there_and_back(empty, empty_database):
+    migrate(empty)
+    writer = Writer(empty_database, clock, queue_key=QUEUE_KEY)
+    writer.write(a_batch(*(an_assessment(id=f"q-{n}", occurred_at=at(n), latency_ms=250.0 + n) for n in range(3))))
+    writer.close()
+    bins = (*(f"{metric}_bins" for metric in METRICS), "latency_bins")
+    read = (
+        "SELECT sum(bin_squares(qa_bins, qa_count, qa_sum)), sum_bins(latency_bins) FROM verdict_minute",
+        "SELECT sum(qa_squares), sum_bins(latency_bins) FROM verdict_hour",
+    )
+
+    def figures():
+        with empty.connect() as connection:
+            return [
+                (squares, [(place, n) for place, n in enumerate(counted) if n])
+                for squares, counted in (connection.execute(text(query)).one() for query in read)
+            ]
+
+    def lengths():
+        with empty.connect() as connection:
+            query = f"SELECT DISTINCT {', '.join(f'cardinality({name})' for name in bins)} FROM verdict_minute"
+            return connection.execute(text(query)).all()
+
+    before = figures()
+    downgrade(empty, "0038")
+    assert lengths() == [(*[40] * len(METRICS), 152)]
+    assert figures() == before
+    migrate(empty)
+    assert lengths() == [(*[40] * len(METRICS), 152)]  # nothing is rewritten while others wait
+    assert figures() == before
+    while trim_piece(empty, at(60)):
+        pass
+    assert lengths() == [(1,) * len(bins)]
+    assert figures() == before
