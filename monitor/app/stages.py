@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from threading import Event, Thread
 from typing import Generic, TypeVar
@@ -70,6 +71,7 @@ class _Fetched:
     received: int
     decoded: Decoded
     offsets: tuple[Offset, ...]
+    arrived: tuple[datetime, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +181,7 @@ class _Run:
             received=len(messages) - len(decoded.collected),
             decoded=decoded,
             offsets=_without(decoded.collected, offsets),
+            arrived=tuple(message.received_at for message in messages),
         )
 
     def _watch(self) -> None:
@@ -214,7 +217,8 @@ class _Run:
                 interactions = [one for one in decoded if one.unscored is None]
                 assessments: list[Assessment] | None = []
                 if interactions:
-                    assessments = self._tried(interactions, patience)
+                    with stage("assess", interactions=len(interactions)):
+                        assessments = self._tried(interactions, patience)
                     patience = 0.0 if assessments is None else stages.set_aside_after
             batch = Batch(
                 assessments=tuple(assessments or ()),
@@ -224,6 +228,7 @@ class _Run:
                 pending=tuple(interactions) if assessments is None else (),
                 unscored=tuple(one for one in decoded if one.unscored is not None),
                 collected=tuple(item.decoded.collected),
+                arrived=item.arrived,
             )
             self._in_hand = None
             self._assessed.put((item.process, batch))

@@ -19,6 +19,7 @@ from monitor.cli.decode import decode
 from monitor.cli.demo.command import demo
 from monitor.cli.doctor import doctor, migrate, settings
 from monitor.cli.explain.command import explain
+from monitor.cli.health import health
 from monitor.cli.ledger import ledger
 from monitor.cli.pending import pending_app
 from monitor.cli.privacy import erase, retention
@@ -45,7 +46,7 @@ _COMMANDS = {
     "Assess answers": (run, consume, collect, replay, decode, demo),
     "Look at answers and alerts": (serve, explain, ledger),
     "Measure and improve verdicts": (rates, evaluate, calibrate, rescore, profiles),
-    "Operate": (doctor, migrate, settings, retention, erase),
+    "Operate": (doctor, health, migrate, settings, retention, erase),
 }
 _GROUPS = {
     "Look at answers and alerts": (alerts_app, rules_app, report_app, pending_app, deadletters_app),

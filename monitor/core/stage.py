@@ -14,6 +14,7 @@ from typing import Literal, Protocol, TypeAlias
 StageName = Literal[
     "process",  # one batch, from its bytes to its commit; threads hand it over
     "decode",  # from bytes to interactions
+    "assess",  # from interactions to assessments, with all repetitions while a provider is out of reach
     "complete",  # finding the supporting documents
     "encode",  # from texts to vectors
     "score",  # from vectors to assessments

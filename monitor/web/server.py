@@ -11,8 +11,10 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from monitor.app.background.sealer_process import sealer_process
+from monitor.app.metrics.stage_times import StageTimes
 from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
+from monitor.core.stage import observed_by
 from monitor.report.charts.rates import warmed
 from monitor.store.tokens import Access
 from monitor.web.app import create_app
@@ -79,7 +81,7 @@ def serve(application: Application, stop: Event) -> None:
     # with the embedded database, no other process may be running that seals new rows and acts
     sealing = sealer_process(application) if application.settings.database_url is None else nullcontext()
     try:
-        with sealing:
+        with observed_by(StageTimes(application.process_metrics.ended)), sealing:
             while thread.is_alive() and not stop.wait(0.2):
                 pass
     finally:

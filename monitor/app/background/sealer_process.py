@@ -31,7 +31,7 @@ def sealer_process(application: Application) -> AbstractContextManager[None]:
     application.auditing.stamper()
     url = SecretStr(application.database_url)
     settings = application.settings.model_copy(update={"database_url": url})
-    return child_process(_seal, settings, name="sealing", grace=_GRACE)
+    return child_process(_seal, settings, name="sealing", grace=_GRACE, ended=application.process_metrics.ended)
 
 
 def _seal(settings: Settings, parent: Connection) -> None:
