@@ -13,6 +13,7 @@ UV ?= $(or $(wildcard $(BIN)/uv),uv)
 # Python compiles what is imported, when it is: most of what is installed never is.
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
 PIP_LIVE := $(VENV_LIVE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
+IMAGE_EXTRAS := --extra grpc --extra otel --extra timestamps
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 
 # Every process would compile the program anew: a tenth of the start of each of the hundreds that the tests run.
@@ -98,6 +99,7 @@ migrate: $(READY) ## bring the configured database to this release
 lock: ## resolve the dependencies anew into both requirements files; needs uv
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv, on the PATH or in $(BIN)" >&2; exit 1; }
 	$(COMPILE) pyproject.toml --group build --output-file requirements.lock
+	$(COMPILE) pyproject.toml --group build $(IMAGE_EXTRAS) --constraints requirements.lock --output-file requirements-image.lock
 	$(COMPILE) --group dev --group weights --constraints requirements.lock --output-file requirements-dev.lock
 	$(COMPILE) --group live --output-file requirements-live.lock
 

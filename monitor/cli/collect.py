@@ -24,11 +24,14 @@ def collect(
     """
     from monitor.app.logs import ledger_line, say
     from monitor.app.run import collect as run_until_stopped
+    from monitor.core.extras import require
     from monitor.store.tokens import Access
     from monitor.web.collect.server import collect_server
 
     logging.getLogger("monitor").setLevel(logging.INFO)
     with stopping() as stop, opened(migrated=False) as application:
+        if application.settings.collect.grpc_port is not None:
+            require("grpc", "OTLP over gRPC", otherwise="leave it out: MONITOR_COLLECT__GRPC_PORT=off")
 
         def receive() -> None:
             collect_server(

@@ -35,7 +35,8 @@ Dialect = Annotated[
 Map = Annotated[
     list[str] | None,
     typer.Option(
-        "--map", help="Where a field stands, such as question=prompt; repeat for others. See docs/start/forms.md."
+        "--map",
+        help="Where a field stands, such as question=prompt; repeat for others. See `monitor docs start/forms`.",
     ),
 ]
 LAST_RESORT = 55.0  # seconds; more than all parts need to end in order, less than docker/compose.yaml waits

@@ -201,9 +201,10 @@ def _context(cosines: Floats) -> Floats:
     # One step along the diagonal, on the flat array: a step over an edge meets the column of zeros.
     flat, step = near.reshape(-1), width + 1
     total = cosines
-    total[:] = near
-    total.reshape(-1)[step:] += flat[:-step]
-    total.reshape(-1)[:-step] += flat[step:]
+    sums = total.reshape(-1)
+    np.add(flat[step:], flat[:-step], out=sums[step:])
+    sums[:step] = flat[:step]
+    sums[:-step] += flat[step:]
     total[0] *= 1.5  # an edge has two terms instead of three, two of the corners have one
     total[-1] *= 1.5
     total[1:-1, 0] *= 1.5

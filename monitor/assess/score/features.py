@@ -221,9 +221,10 @@ def _few(texts: Sequence[str]) -> Sequence[str]:
     return texts if size <= 1 else ["\n\n".join(texts[at : at + size]) for at in range(0, len(texts), size)]
 
 
-def _sentences(passage: str) -> list[str]:
+@cached_by_text
+def _sentences(passage: str) -> Sequence[str]:
     """The sentences of a passage, as far as `contradicts` reads them."""
-    return [passage[start : min(end, start + LONGEST)] for start, end in sentence_spans(passage)]
+    return tuple(passage[start : min(end, start + LONGEST)] for start, end in sentence_spans(passage))
 
 
 def _pair(
