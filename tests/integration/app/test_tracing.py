@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,6 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from monitor.app.stages import Stages
 from monitor.app.tracing.export import ToldOnce
-from monitor.app.wiring import tracing
 from monitor.app.wiring.tracing import traced
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.retry import Retry
@@ -175,7 +175,7 @@ def test_a_receiver_that_never_answers_holds_up_neither_events_nor_the_end():
 
 
 def test_without_the_packages_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setattr(tracing, "find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http", None)
     with pytest.raises(WrongSettings, match=r"pip install 'rag-monitor\[otel\]'"), traced(settings("http://localhost")):
         pass
 
