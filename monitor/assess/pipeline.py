@@ -20,6 +20,7 @@ from monitor.assess.score.features import AnswerPart, gather_evidence
 from monitor.assess.threshold import Spread
 from monitor.core.evidence import Evidence
 from monitor.core.model import Assessment, Interaction, Scores, Support
+from monitor.core.stage import stage
 from monitor.core.text.markup import blank_spans, prose
 
 
@@ -45,26 +46,29 @@ class Pipeline:
         """
         standalone = standalone_questions(asked, self.conversations)
         interactions = [as_read(it, read) for it, read in zip(asked, standalone, strict=True)]
-        supports = self.completer.complete(interactions)
+        with stage("complete", interactions=len(interactions)):
+            supports = self.completer.complete(interactions)
         readings = [read_answer(it.answer, it.question) for it in interactions]
         stated = [_only_statements(it, reading) for it, reading in zip(interactions, readings, strict=True)]
-        encoded = encode_batch(stated, self.encoder)  # before embedding: one pass may compute both kinds of vectors
-        embedded = embed_batch(stated, supports, self.embedder, asked=[it.question for it in asked])
-        scores = adaptability(embedded)
-        readings = self._reread_close_to_refusals(interactions, readings, embedded)
-        detected = self._detect(interactions)
-        metrics = [self.profile.compared(each) for each in scores]
-        evidence = [
-            gather_evidence(answer, support, compared, tokens, _parts(reading), detected=probability)
-            for answer, support, compared, tokens, reading, probability in zip(
-                stated, supports, metrics, encoded, readings, detected, strict=True
-            )
-        ]
-        classified = [
-            self._classify(*parts) for parts in zip(interactions, supports, scores, readings, evidence, strict=True)
-        ]
-        diagnosed = [self._diagnosed(a, tokens) for a, tokens in zip(classified, encoded, strict=True)]
-        return with_both_readings(diagnosed, asked, standalone, embedded, self.profile)
+        with stage("encode", interactions=len(interactions)):
+            encoded = encode_batch(stated, self.encoder)  # before embedding: one pass may compute both kinds of vectors
+            embedded = embed_batch(stated, supports, self.embedder, asked=[it.question for it in asked])
+        with stage("score", interactions=len(interactions)):
+            scores = adaptability(embedded)
+            readings = self._reread_close_to_refusals(interactions, readings, embedded)
+            detected = self._detect(interactions)
+            metrics = [self.profile.compared(each) for each in scores]
+            evidence = [
+                gather_evidence(answer, support, compared, tokens, _parts(reading), detected=probability)
+                for answer, support, compared, tokens, reading, probability in zip(
+                    stated, supports, metrics, encoded, readings, detected, strict=True
+                )
+            ]
+            classified = [
+                self._classify(*parts) for parts in zip(interactions, supports, scores, readings, evidence, strict=True)
+            ]
+            diagnosed = [self._diagnosed(a, tokens) for a, tokens in zip(classified, encoded, strict=True)]
+            return with_both_readings(diagnosed, asked, standalone, embedded, self.profile)
 
     def _reread_close_to_refusals(
         self, interactions: Sequence[Interaction], readings: Sequence[Reading], embedded: EmbeddedBatch

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from monitor.app.log_format import LogFormat
 from monitor.app.logs import log_to_stderr
 from monitor.cli.lazy_group import lazy_group
 
@@ -119,6 +120,14 @@ COMMANDS = {
             "monitor.cli.doctor:doctor",
             "Check the database, models, profile, rules and receivers, and say how to fix what fails.",
         ),
+        (
+            "health",
+            "monitor.cli.health:health",
+            (
+                "Ask the processes that run here whether they can work: exit code 0 if all do, 1 if one does not, "
+                "3 if none runs."
+            ),
+        ),
         ("migrate", "monitor.cli.doctor:migrate", "Bring the database to this release's tables."),
         ("settings", "monitor.cli.doctor:settings", "Show every setting in force, with secrets masked."),
         (
@@ -169,6 +178,7 @@ def _print_version(asked: bool) -> None:  # noqa: FBT001  typer passes the optio
 
 @app.callback()
 def _configure(
+    context: typer.Context,
     *,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
@@ -182,6 +192,10 @@ def _configure(
         ),
     ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log progress, not only warnings.")] = False,
+    log_format: Annotated[
+        LogFormat | None,
+        typer.Option(envvar="MONITOR_LOG_FORMAT", help="Of log lines; json: one object a line. Default: text."),
+    ] = None,
 ) -> None:
     del version, config  # their callbacks have handled them
-    log_to_stderr(logging.INFO if verbose else logging.WARNING)
+    log_to_stderr(logging.INFO if verbose else logging.WARNING, log_format, command=context.invoked_subcommand)

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from monitor.app.logs import say
 from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
 
@@ -54,7 +55,7 @@ def stopping() -> Iterator[Event]:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         if not stop.is_set():
-            sys.stderr.write("monitor: stopping; finishing what is in flight\n")
+            say("monitor: stopping; finishing what is in flight")
             faulthandler.dump_traceback_later(LAST_RESORT, exit=True, file=sys.__stderr__ or sys.stderr)
         stop.set()
 

@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from monitor.app.background.sealer_process import sealer_process
+from monitor.app.metrics.stage_times import StageTimes
 from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
-from monitor.report.charts.rates import warmed
+from monitor.core.stage import observed_by
 from monitor.store.tokens import Access
 from monitor.web.app import create_app
 from monitor.web.base.access import Permission, Role
@@ -67,6 +68,7 @@ def serve(application: Application, stop: Event, *, tell_link: Callable[[str], N
             ws="none",
             log_level=settings.log_level,
             access_log=settings.log_level == "info",
+            log_config=None,  # its lines are ours, see monitor/app/logs.py
             server_header=False,
             proxy_headers=bool(settings.trusted_proxies),
             forwarded_allow_ips=list(settings.trusted_proxies),
@@ -81,11 +83,10 @@ def serve(application: Application, stop: Event, *, tell_link: Callable[[str], N
         tell_link(sign_in_link(address, guard))
     thread = Thread(target=server.run, kwargs={"sockets": [listens]}, name="web")  # the main thread handles signals
     thread.start()
-    Thread(target=warmed, name="warming", daemon=True).start()  # the first drawing takes half a second
     # with the embedded database, no other process may be running that seals new rows and acts
     sealing = sealer_process(application) if application.settings.database_url is None else nullcontext()
     try:
-        with sealing:
+        with observed_by(StageTimes(application.process_metrics.ended)), sealing:
             while thread.is_alive() and not stop.wait(0.2):
                 pass
     finally:

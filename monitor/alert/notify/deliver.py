@@ -17,6 +17,7 @@ from random import Random
 from monitor.alert.notification import Notification
 from monitor.alert.ports import Outbox, Receiver
 from monitor.core.errors import Fatal, Retriable
+from monitor.core.stage import stage
 
 log = logging.getLogger(__name__)
 
@@ -155,7 +156,8 @@ def _sent(
     name = notification.receiver
     outbox.mark_attempt(notification)
     try:
-        receipt = _configured(receiver, name).send(notification)
+        with stage("notify", receiver=name, rule=notification.alerts[0].rule, news=notification.news):
+            receipt = _configured(receiver, name).send(notification)
     except Exception as error:  # noqa: BLE001  a receiver's defect must not stop the others
         reason = _reason(error)
         retry_at = _retry_at(notification, error, now, random)

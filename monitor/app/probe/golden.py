@@ -13,7 +13,7 @@ from monitor.core.text.content_id import content_id
 from monitor.core.text.interaction_name import spellings
 from monitor.core.text.plain import readable
 from monitor.probe.golden import LONGEST_ID, GoldenItem, NotGolden, Source, golden_item
-from monitor.store.review.labels import newest_labels
+from monitor.store.review.newest_labels import newest_labels
 
 
 def item_of(application: Application, name: str, *, reference: str | None) -> GoldenItem:

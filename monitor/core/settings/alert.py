@@ -104,7 +104,7 @@ class EmailSettings(Section):
 
 
 class MetricsSettings(Section):
-    """The endpoint for Prometheus. Anyone who reaches the port can read the metrics."""
+    """The pages for Prometheus. Anyone who reaches the port can read the metrics."""
 
     host: str = "127.0.0.1"
     port: Port | None = Field(None, description="default: no endpoint; 0: any free port")

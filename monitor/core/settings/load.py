@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from platformdirs import user_state_path
 from pydantic import (
@@ -66,6 +66,7 @@ from monitor.core.settings.sections import (
     RerankerSettings,
     SidecarSettings,
 )
+from monitor.core.settings.tracing import TracingSettings
 from monitor.core.settings.web import WebSettings
 from monitor.core.yaml.problems import UNKNOWN_KEY, KeyPath, keys_at, problems_of, written
 
@@ -107,6 +108,7 @@ class Settings(BaseSettings):
     prices: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = Field(
         None, description="file with the prices of the chatbots' models; default: none, so no costs"
     )
+    log_format: Literal["text", "json"] = Field("text", description="of what is logged; json: one object a line")
     public_url: str | None = Field(None, description="URL of this installation, for links in messages")
     docs_url: Annotated[str | None, Field(pattern=r"^https?://[^\s<>|\"\\^`{}?#]+$")] = Field(
         None, description="URL above `docs/` where people read this documentation, for runbooks as links"
@@ -142,6 +144,7 @@ class Settings(BaseSettings):
     web: WebSettings = WebSettings()
     collect: CollectSettings = CollectSettings()
     export: ExportSettings = ExportSettings()
+    tracing: TracingSettings = TracingSettings()
 
     @classmethod
     @override

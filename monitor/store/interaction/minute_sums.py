@@ -5,12 +5,12 @@ What answers used is added up in whole numbers, so that taking one out leaves ex
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from struct import Struct
 
 from monitor.core.diagnosis import Diagnosis
-from monitor.core.figures.latency import LATENCY_BINS, latency_bin
+from monitor.core.figures.latency import latency_bin
 from monitor.core.model import Assessment, Interaction, Metrics, Reason, Verdict
 from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS
 from monitor.store.tables.usage import PARTS, QUANTITIES
@@ -33,14 +33,14 @@ class UsageSums:
         self.counts = [0] * len(QUANTITIES)
         self.sums = [0] * len(QUANTITIES)
         self.squares = [0] * len(QUANTITIES)
-        self.bins: list[int] | None = None
+        self.bins: dict[int, int] | None = None
 
     def add(self, it: Interaction, sign: int) -> None:
         """Adds what an answer used, or takes it out with a `sign` of -1."""
         if it.latency_ms is not None:
             if self.bins is None:
-                self.bins = [0] * LATENCY_BINS
-            self.bins[latency_bin(it.latency_ms)] += sign
+                self.bins = {}
+            _count(self.bins, latency_bin(it.latency_ms), sign)
         for place, value in enumerate(_parts(it)):
             if value is not None:
                 self.counts[place] += sign
@@ -49,7 +49,7 @@ class UsageSums:
 
     def values(self) -> tuple[object, ...]:
         """The values of `USAGE_ADDED` and of `LATENCY`, in order."""
-        bins = None if self.bins is None else f"{{{','.join(map(str, self.bins))}}}"
+        bins = None if self.bins is None else trimmed(self.bins)
         return (*self.counts, *self.sums, *self.squares, bins)
 
 
@@ -77,7 +77,7 @@ class MinuteSums:
         self.counts = [0] * len(COUNTS)
         self.sums = [0.0] * len(METRICS)
         self.squares = [0.0] * len(METRICS)
-        self.bins = [[0] * HISTOGRAM_BINS for _ in METRICS]
+        self.bins: list[dict[int, int]] = [{} for _ in METRICS]
         self.usage = UsageSums()
 
     def add(self, assessment: Assessment | CountedAssessment, sign: int = 1) -> None:
@@ -100,18 +100,31 @@ class MinuteSums:
                 (kept,) = _REAL.unpack(_REAL.pack(value))
                 self.sums[place] += sign * kept
                 self.squares[place] += sign * kept * kept
-                self.bins[place][histogram_bin(kept)] += sign
+                _count(self.bins[place], histogram_bin(kept), sign)
         self.usage.add(assessment.interaction, sign)
 
     def values(self) -> tuple[object, ...]:
         """The values of the columns after the key, in order; arrays are in Postgres's text form."""
-        bins = [f"{{{','.join(map(str, counts))}}}" for counts in self.bins]
-        return (*self.counts, *map(sum, self.bins), *self.sums, *bins, *self.usage.values(), *self.squares)
+        counted = [sum(bins.values()) for bins in self.bins]
+        return (*self.counts, *counted, *self.sums, *map(trimmed, self.bins), *self.usage.values(), *self.squares)
 
 
 def histogram_bin(value: float) -> int:
     """The bin of a similarity, of equal bins over [-1, 1]; a value rounded past an end counts in the last bin."""
     return min(max(int((value + 1.0) * (HISTOGRAM_BINS / 2) + _ROUNDING), 0), HISTOGRAM_BINS - 1)
+
+
+def trimmed(bins: Mapping[int, int]) -> str:
+    """Counts by their bins, which count from 0, as an array of Postgres from the first bin with a count to the last."""
+    filled = [place for place, count in bins.items() if count]
+    if not filled:
+        return "{}"
+    first, last = min(filled), max(filled)
+    return f"[{first + 1}:{last + 1}]={{{','.join(str(bins.get(place, 0)) for place in range(first, last + 1))}}}"
+
+
+def _count(bins: dict[int, int], place: int, sign: int) -> None:
+    bins[place] = bins.get(place, 0) + sign
 
 
 def _parts(it: Interaction) -> tuple[int | None, ...]:

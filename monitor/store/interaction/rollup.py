@@ -201,7 +201,7 @@ _UPSERT_HOURS_TEMPLATE = """
 _UPSERT_HOURS = _UPSERT_HOURS_TEMPLATE.format(
     labels=_LABELS,
     columns=", ".join((*_SUMMED, LATENCY)),
-    totals=", ".join((*(f"sum({name})" for name in _SUMMED), f"sum_bins({LATENCY})")),
+    totals=", ".join((*(f"sum({name})" for name in _SUMMED), f"add_bins(sum_bins({LATENCY}), NULL)")),  # this trims it
     sums=", ".join(f"{name} = v.{name} + excluded.{name}" for name in _SUMMED),
     latency=LATENCY,
 )

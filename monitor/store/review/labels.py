@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine, RowMapping, insert, select, text
+from sqlalchemy import Engine, RowMapping, func, insert, select, text
 from sqlalchemy.dialects import postgresql
 
 from monitor.core.model import Interaction, Probabilities, Verdict
@@ -81,6 +81,8 @@ _INTERACTIONS = text("""
     JOIN interaction i ON i.app = wanted.app AND i.id = wanted.id AND i.occurred_at = wanted.occurred_at
 """)
 _PAGE = 200
+_AT_ONCE = 100  # labels that people may be storing at the same moment
+_VERDICTS = {verdict.value: verdict for verdict in Verdict}  # several times as fast as `Verdict(value)`
 _r = review.c
 
 
@@ -107,13 +109,22 @@ class Reviews:
             rows = connection.execute(text(_CANDIDATES.format(conditions=conditions)), values).mappings()
             return [candidate_of(row) for row in rows]
 
-    def labelled_by(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], frozenset[str]]:
-        """Who has labelled each interaction of `wanted` (apps with ids); without those that nobody has."""
-        people: dict[tuple[str, str], set[str]] = {}
+    def newest_label(self) -> int:
+        """The number of the newest label; 0 without labels."""
         with retriable(), self._engine.connect() as connection:
-            for row in connection.execute(_LABELS_OF, _named(wanted)):
-                people.setdefault((row.app, row.interaction_id), set()).add(row.labelled_by)
-        return {key: frozenset(names) for key, names in people.items()}
+            return connection.scalar(select(func.max(_r.id))) or 0
+
+    def labelled_since(self, number: int) -> dict[tuple[str, str], set[str]]:
+        """Who has labelled what (apps with ids) since the label of that number was the newest, and shortly before.
+
+        A label may be stored a moment after one with a higher number.
+        """
+        people: dict[tuple[str, str], set[str]] = {}
+        query = select(_r.app, _r.interaction_id, _r.labelled_by).where(_r.id > number - _AT_ONCE)
+        with retriable(), self._engine.connect() as connection:
+            for app, interaction_id, by in connection.execute(query):
+                people.setdefault((app, interaction_id), set()).add(by)
+        return people
 
     def save_offer(self, offer: Offer, *, to: str, now: datetime) -> None:
         """Stores that an offer was made; offers for a second opinion are not stored."""
@@ -268,31 +279,15 @@ def opinion_of(row: RowMapping) -> Opinion:
         app=row["app"],
         id=row["interaction_id"],
         occurred_at=row["occurred_at"],
-        label=Verdict(row["label"]),
+        label=_VERDICTS[row["label"]],
         by=row["labelled_by"],
         at=row["labelled_at"],
         number=row["number"],
         drawn=Drawn(row["drawn"]),
-        verdict=Verdict(row["verdict"]),
-        rule_verdict=Verdict(row["rule_verdict"]),
+        verdict=_VERDICTS[row["verdict"]],
+        rule_verdict=_VERDICTS[row["rule_verdict"]],
     )
 
 
 def _probabilities(row: RowMapping) -> Probabilities:
     return Probabilities(grounded=row["p_grounded"], refusal=row["p_refusal"], self_generated=row["p_self_generated"])
-
-
-def newest_labels(engine: Engine, app: str, interaction_id: str) -> list[Mapping[str, Any]]:
-    """The newest label of every person, by name: `label`, `labelled_by`, `labelled_at`, `note`.
-
-    Raises:
-        Retriable: the database is out of reach.
-    """
-    query = (
-        select(_r.label, _r.labelled_by, _r.labelled_at, _r.note)
-        .ext(postgresql.distinct_on(_r.labelled_by))
-        .where(_r.app == app, _r.interaction_id == interaction_id)
-        .order_by(_r.labelled_by, _r.id.desc())
-    )
-    with retriable(), engine.connect() as connection:
-        return [dict(row) for row in connection.execute(query).mappings()]

@@ -12,7 +12,8 @@ from monitor.store.review.labels import opinion_of
 MOST = 2_000  # the newest labels that are counted; ten times what calibration asks for
 # Usable is what `monitor.review.calibrate.run.rows_of` keeps; an answer that is no longer stored is not.
 _COUNTED = """
-    SELECT r.*, coalesce(a.usable, false) AS usable
+    SELECT r.app, r.interaction_id, r.occurred_at, r.label, r.labelled_by, r.labelled_at, r.number, r.drawn, r.verdict,
+        r.rule_verdict, coalesce(a.usable, false) AS usable
     FROM (
         SELECT DISTINCT ON (app, interaction_id, labelled_by) *, id AS number
         FROM (SELECT * FROM review {of_app} ORDER BY id DESC LIMIT :most) newest

@@ -32,6 +32,13 @@ verdict_hour = Table(
     *(Column(diagnosis.value, BigInteger, nullable=False, server_default=text("0")) for diagnosis in Diagnosis),
 )
 
+rollup_trim = Table(  # for `monitor.store.interaction.trim`; at most one row
+    "rollup_trim",
+    metadata,
+    Column("until", _time, primary_key=True),  # minutes before may have histograms with empty bins at either end
+    Column("through", _time, nullable=False),  # minutes before have none any more
+)
+
 ingest_minute = Table(
     "ingest_minute",
     metadata,

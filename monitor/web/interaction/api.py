@@ -16,7 +16,7 @@ from monitor.store.interaction.feedback import feedback_on
 from monitor.store.interaction.filters import Filters, ListedInteraction
 from monitor.store.interaction.listing.list import InteractionList
 from monitor.store.interaction.turns.unscored_list import unscored_turns
-from monitor.store.review.labels import newest_labels
+from monitor.store.review.newest_labels import newest_labels
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import (
     ApiResponse,

@@ -22,7 +22,7 @@ from monitor.core.text.trace_link import trace_link
 from monitor.store.interaction.context import InteractionContext
 from monitor.store.interaction.feedback import feedback_on
 from monitor.store.interaction.turns.unscored_list import unscored_turns
-from monitor.store.review.labels import newest_labels
+from monitor.store.review.newest_labels import newest_labels
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.disclosure import INTERACTION_FIELDS, record_look
 from monitor.web.base.guard import Needs

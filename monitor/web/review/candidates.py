@@ -36,7 +36,7 @@ class CandidateCache:
         self._reviews = reviews
         self._plans = plans
         self._lock = Lock()
-        self._cache: LRUCache[CandidateQuery, tuple[datetime, list[Candidate]]] = LRUCache(_MAX_QUERIES)
+        self._cache: LRUCache[CandidateQuery, tuple[datetime, int, list[Candidate]]] = LRUCache(_MAX_QUERIES)
 
     def next_offer(
         self, query: CandidateQuery, *, by: str, skipped: Sequence[str], now: datetime, lacks: Verdict | None = None
@@ -59,13 +59,14 @@ class CandidateCache:
     def _candidates(self, query: CandidateQuery, now: datetime) -> list[Candidate]:
         """The candidates, cached or read, each with the people who have labelled it by now."""
         with self._lock:
-            read_at, candidates = self._cache.get(query, (None, []))
+            read_at, newest, candidates = self._cache.get(query, (None, 0, []))
             if read_at is None or not read_at <= now < read_at + MAX_AGE:
+                newest = self._reviews.newest_label()
                 candidates = self._reviews.candidates(now - query.span, now, app=query.app, labelled_only=query.second)
-                self._cache[query] = now, candidates
+                self._cache[query] = now, newest, candidates
                 return candidates
-        people = self._reviews.labelled_by([(c.app, c.id) for c in candidates])
-        return [replace(c, people=people.get((c.app, c.id), frozenset())) for c in candidates]
+        people = self._reviews.labelled_since(newest)
+        return [replace(c, people=c.people | people[c.app, c.id]) if (c.app, c.id) in people else c for c in candidates]
 
 
 def _first(offers: Sequence[Offer], skipped: Sequence[str]) -> Offer | None:

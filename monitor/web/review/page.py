@@ -19,6 +19,7 @@ from monitor.review.draw import Offer
 from monitor.review.presentation import DRAWN_WORDS, remarks
 from monitor.review.rates.estimate import rate
 from monitor.review.rates.presentation import period_words, progress
+from monitor.review.shortage import Shortage
 from monitor.store.audit_queue import Act, Kind, record_act
 from monitor.store.review.shortage import shortage
 from monitor.web.base.access import Identity, Permission
@@ -100,8 +101,9 @@ def review(
     """Shows the next answer to people who may label, and the agreement to everybody."""
     application: Application = request.app.state.application
     queue, now = QueueFilter.read(app, span, second, skip), application.now()
-    offer, row = _next(request, queue, who, now) if who.may(Permission.LABEL) else (None, None)
-    return _page(request, who, queue, offer, row, message=NOTICES.get(notice), clear=False)
+    lacking = shortage(application.engine, queue.app)
+    offer, row = _next(request, queue, who, now, lacking.lacks) if who.may(Permission.LABEL) else (None, None)
+    return _page(request, who, queue, offer, row, lacking=lacking, message=NOTICES.get(notice), clear=False)
 
 
 @router.post("/review")
@@ -144,21 +146,22 @@ def clear(
     """Shows the answer in clear, after the look is queued for the audit trail; the next one if it was labelled."""
     application: Application = request.app.state.application
     queue, now = QueueFilter.read(app, span, second, skip), application.now()
-    offer, row = _next(request, queue, who, now)
+    lacking = shortage(application.engine, queue.app)
+    offer, row = _next(request, queue, who, now, lacking.lacks)
     same_answer = offer is not None and (offer.candidate.app, offer.candidate.id) == (of_app, of_id)
     if same_answer:
         look = Act(kind=Kind.LOOK, by=who.name, at=now, app=of_app, subject=of_id, body={"at": "review"})
         record_act(application.engine, look)
-    return _page(request, who, queue, offer, row, message=None, clear=same_answer)
+    return _page(request, who, queue, offer, row, lacking=lacking, message=None, clear=same_answer)
 
 
 def _next(
-    request: Request, queue: QueueFilter, who: Identity, now: datetime
+    request: Request, queue: QueueFilter, who: Identity, now: datetime, lacks: Verdict | None
 ) -> tuple[Offer | None, Mapping[str, Any] | None]:
     """The next offer with its interaction; records that it was offered."""
     application: Application = request.app.state.application
     candidates: CandidateCache = request.app.state.candidates
-    skipped, lacks = list(queue.skipped), shortage(application.engine, queue.app).lacks
+    skipped = list(queue.skipped)
     while len(skipped) <= 2 * MAX_SKIPPED:
         offer = candidates.next_offer(queue.query, by=who.name, skipped=skipped, now=now, lacks=lacks)
         if offer is None:
@@ -178,6 +181,7 @@ def _page(
     offer: Offer | None,
     row: Mapping[str, Any] | None,
     *,
+    lacking: Shortage,
     message: str | None,
     clear: bool,
 ) -> HTMLResponse:
@@ -202,7 +206,7 @@ def _page(
             (plan, period_words(plan), progress(plan, rate(plan, labels, "self_generated")))
             for plan, labels in application.plans.open(queue.app, application.now())
         ],
-        shortage=shortage(application.engine, queue.app).words,
+        shortage=lacking.words,
         report=report,
         remarks=list(remarks(report.together, report.left_out)),
         enough=ENOUGH,

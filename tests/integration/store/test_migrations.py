@@ -30,15 +30,16 @@ from monitor.core.diagnosis import Diagnosis
 from monitor.core.errors import Fatal, OutOfReach
 from monitor.store.database import connect
 from monitor.store.interaction import minute_sums, rollup, rows
+from monitor.store.interaction.trim import trim_piece
 from monitor.store.interaction.writer import Writer
 from monitor.store.migrate import _revisions, has_schema, migrate, schema_state
 from monitor.store.tables.interactions import LATER_REASONS, METRICS, metadata, verdict_minute
 from monitor.store.tables.usage import usage_columns
-from tests.factories.answers import a_batch, an_assessment, clock
+from tests.factories.answers import a_batch, an_assessment, at, clock
 from tests.rig.installation import ROOT
 from tests.rig.store.keys import QUEUE_KEY
 
-HEAD = "0038"
+HEAD = "0039"
 USAGE = {column.name for column in usage_columns()}  # since 0032
 DIAGNOSES = {diagnosis.value for diagnosis in Diagnosis}  # since 0034
 
@@ -280,3 +281,39 @@ def test_hours_are_filled_from_the_minutes_that_are_there(empty, empty_database)
         for hour, n in ((10, 2), (11, 3))
         for app in "ab"
     ]
+
+
+def test_a_database_of_the_release_before_the_trimming_keeps_its_figures_there_and_back(empty, empty_database):
+    migrate(empty)
+    writer = Writer(empty_database, clock, queue_key=QUEUE_KEY)
+    writer.write(a_batch(*(an_assessment(id=f"q-{n}", occurred_at=at(n), latency_ms=250.0 + n) for n in range(3))))
+    writer.close()
+    bins = (*(f"{metric}_bins" for metric in METRICS), "latency_bins")
+    read = (
+        "SELECT sum(bin_squares(qa_bins, qa_count, qa_sum)), sum_bins(latency_bins) FROM verdict_minute",
+        "SELECT sum(qa_squares), sum_bins(latency_bins) FROM verdict_hour",
+    )
+
+    def figures():
+        with empty.connect() as connection:
+            return [
+                (squares, [(place, n) for place, n in enumerate(counted) if n])
+                for squares, counted in (connection.execute(text(query)).one() for query in read)
+            ]
+
+    def lengths():
+        with empty.connect() as connection:
+            query = f"SELECT DISTINCT {', '.join(f'cardinality({name})' for name in bins)} FROM verdict_minute"
+            return connection.execute(text(query)).all()
+
+    before = figures()
+    downgrade(empty, "0038")
+    assert lengths() == [(*[40] * len(METRICS), 152)]
+    assert figures() == before
+    migrate(empty)
+    assert lengths() == [(*[40] * len(METRICS), 152)]  # nothing is rewritten while others wait
+    assert figures() == before
+    while trim_piece(empty, at(60)):
+        pass
+    assert lengths() == [(1,) * len(bins)]
+    assert figures() == before

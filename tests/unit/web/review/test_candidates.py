@@ -33,8 +33,12 @@ class Stored:
         self.asked += 1
         return self.rows
 
-    def labelled_by(self, wanted):
-        return {key: frozenset(self.labels[key]) for key in wanted if key in self.labels}
+    def newest_label(self):
+        return 7
+
+    def labelled_since(self, number):
+        assert number == self.newest_label()
+        return self.labels
 
 
 class NoPlans:
