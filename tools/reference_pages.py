@@ -104,7 +104,7 @@ def settings_page() -> str:
     return "\n".join([SETTINGS, "## Without a group", "", *_table(_HEADS, plain), *groups])
 
 
-_HEADS = ("setting", "value", "default", "what it does")
+_HEADS = ("setting", "value", "what it does")
 
 
 def _group(path: str, group: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
@@ -127,7 +127,8 @@ def _group(path: str, group: Mapping[str, Any], schema: Mapping[str, Any]) -> It
 
 def _setting(path: str, field: Mapping[str, Any], schema: Mapping[str, Any]) -> Sequence[str]:
     name = PREFIX + path.upper().replace(".", "__")
-    return f"`{name}`", _value(field, schema), _default(field), field.get("description", "")
+    value, default = _value(field, schema), _default(field)
+    return f"`{name}`", f"{value}; default {default}" if default else value, field.get("description", "")
 
 
 def _default(field: Mapping[str, Any]) -> str:

@@ -19,6 +19,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -40,7 +41,10 @@ _AS_WEBP = """async ([png, quality]) => {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A page to look at: in which demo, how to get there by links, and how much of it is shown."""
+    """A page to look at: in which demo, how to get there by links, and how much of it is shown.
+
+    A path without a slash is a file in the demo's folder.
+    """
 
     name: str
     demo: str
@@ -55,12 +59,18 @@ PICTURES = (
         name="answer",
         demo="demo",
         path="/interactions?verdict=self_generated&span=24h",
-        follow=("main a[href*='/interactions/quillmere']",),
+        follow=("main a[href^='/interactions/quillmere-support/']",),
         height=1100,
     ),
-    Picture(name="alert", demo="demo", path="/alerts?state=all", follow=("main a[href*='/alerts/']",), height=1000),
-    Picture(name="report", demo="demo", path="/reports", follow=("main a[href*='/reports/weekly/']",), height=1000),
-    Picture(name="probe", demo="demo-probe", path="/probes", follow=("main a[href*='/probes/']",), height=900),
+    Picture(
+        name="alert",
+        demo="demo",
+        path="/alerts?state=all",
+        follow=("main a[href^='/alerts/']:not([href='/alerts/rules'])",),
+        height=1000,
+    ),
+    Picture(name="report", demo="demo", path="week.html", height=1000),
+    Picture(name="probe", demo="demo-probe", path="/probes", follow=("main a[href^='/probes/']",), height=900),
 )
 
 
@@ -77,13 +87,15 @@ def main() -> None:
         chromium = playwright.chromium.launch(executable_path=chosen.chromium, args=["--no-sandbox"])
         _played(Path(folder), "demo", "--seed", SEED)
         _played(Path(folder), "demo", "--probe")
+        _reported(Path(folder) / "demo")
         for demo in ("demo", "demo-probe"):
             with _serving(Path(folder) / demo) as (link, base):
                 page = chromium.new_page(locale="en-GB", timezone_id="UTC")
                 page.goto(link)  # signs in
                 for picture in PICTURES:
                     if picture.demo == demo:
-                        _take(chromium, page, base, picture, chosen.output)
+                        its = base if picture.path.startswith("/") else f"file://{folder}/{demo}/"
+                        _take(chromium, page, picture, its + picture.path, chosen.output)
         chromium.close()
 
 
@@ -94,6 +106,13 @@ def _environment(state: Path) -> Mapping[str, str]:
 
 def _played(state: Path, *words: str) -> None:
     subprocess.run([MONITOR, *words, "--plain"], check=True, env=_environment(state), cwd=state)
+
+
+def _reported(state: Path) -> None:
+    """Writes the report of this week, in which the demo was played; it is no page of the dashboard before Monday."""
+    week = f"{datetime.now(UTC):%G-W%V}"
+    words = ["report", "weekly", "--week", week, "--output", "week.html"]
+    subprocess.run([MONITOR, *words], check=True, env=_environment(state), cwd=state)
 
 
 @contextmanager
@@ -107,11 +126,11 @@ def _serving(state: Path) -> Iterator[tuple[str, str]]:
             server.terminate()
 
 
-def _take(browser: Browser, page: Page, base: str, picture: Picture, folder: Path) -> None:
+def _take(browser: Browser, page: Page, picture: Picture, address: str, folder: Path) -> None:
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         page.set_viewport_size({"width": WIDTH, "height": picture.height})
-        page.goto(base + picture.path, wait_until="load")
+        page.goto(address)
         for link in picture.follow:
             page.locator(link).first.click()
             page.wait_for_load_state("load")

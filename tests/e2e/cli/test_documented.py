@@ -6,9 +6,9 @@ the rest of its block. tests/unit/docs/test_commands.py looks at those that are 
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
+from functools import cache
 
 import pytest
 
@@ -23,6 +23,7 @@ NOT_RUN = {
     r"probe (run|agreement)": "needs a chatbot or a language model: tests/e2e/cli/probe",
     r"pending work": "needs a language model: tests/e2e/cli/test_pending.py",
     r"review next .*--interactive": "asks a person: tests/e2e/cli/review",
+    r"erase .* (--reason|--tag)|deadletters purge|rescore .*--use": "asks a person: tests/e2e/cli",
     r"audit recover": "asks a person, after a restored backup: tests/e2e/cli/audit/test_audit_recovery.py",
     r"alerts test slack|report weekly --send": "needs a workspace of Slack: tests/e2e/cli/test_alerts.py",
     r"alerts forget": "needs a topic of Kafka: tests/e2e/cli/test_kafka.py",
@@ -31,6 +32,8 @@ NOT_RUN = {
     r"tokens revoke oidc:": "needs someone who signed in by OIDC: tests/integration/web/signin",
     r"decode (samples|answers\.csv|records|page-|spans\.pb)": "needs the page's files: tests/unit/docs/test_forms.py",
 }
+# What ends with 1, as its page says.
+LEFT_OVER = {r"deadletters retry": "these dead letters are still no interactions"}
 # Settings of a page that name something which is not there.
 ELSEWHERE = re.compile(r"MONITOR_(KAFKA|LLM|SIDECAR|JUDGE|LOOKUP|DETECTOR|RERANKER|INGEST|EMBEDDING|PROBES|PROFILE)")
 
@@ -41,7 +44,20 @@ def why_not(words: tuple[str, ...]) -> str | None:
 
 
 def runnable(page):
-    """The commands of a page that are run, each with what its block has exported."""
+    """The commands of a page that are run, each with what its block has exported.
+
+    A command that stands word for word on an earlier page is not run again.
+    """
+    earlier = {words for other in PAGES[: PAGES.index(page)] for _, words, _, _ in every(other)}
+    yield from (found for found in every(page) if found[1] not in earlier)
+
+
+@cache
+def every(page):
+    return tuple(_every(page))
+
+
+def _every(page):
     for block in shell_blocks(page):
         exported: dict[str, str] = {}
         for command in commands(block):
@@ -89,7 +105,8 @@ class Reader:
         done = self.installation.run(*map(self._known, words), **settings_of(environment))
         if command.output is not None:
             (self.installation.folder / command.output).write_text(done.stdout, encoding="utf-8")
-        return "" if done.returncode == 0 else f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
+        expected = any(re.match(start, " ".join(words)) for start in LEFT_OVER)
+        return "" if done.returncode == expected else f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
 
     def _known(self, word: str) -> str:
         if word == "3f9ac2d1":
@@ -116,4 +133,3 @@ def test_what_is_not_run_is_still_on_a_page():
         if (words := command.of_monitor) is not None
     ]
     assert [start for start in NOT_RUN if not any(re.match(start, line) for line in lines)] == []
-    assert json.dumps(NOT_RUN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -19,7 +20,7 @@ from monitor.simulate.traffic import Bot, Simulated, event
 from monitor.store.probe.golden import GoldenSets
 from monitor.store.probe.runs import ProbeRuns
 from tests.factories.probe.runs import item, result, run
-from tests.rig.installation import ROOT, Installation
+from tests.rig.installation import Installation
 from tests.rig.web.browser_stock import RULES
 
 APP = "support-bot"
@@ -84,9 +85,11 @@ def lay_files(folder: Path) -> None:
     golden = {"question": "How long does a refund take?", "reference": "A refund takes 14 days."}
     lines = (json.dumps({"id": f"q-{number}", **golden, "question": f"Question {number}?"}) for number in range(1, 5))
     (folder / "golden.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    labelled = (ROOT / "tests" / "golden" / "interactions.jsonl").read_text(encoding="utf-8")
-    for name in ("labels.jsonl", "jan.jsonl", "feb.jsonl"):
+    answers = _answers(datetime.now(UTC))
+    labelled = "".join(json.dumps({**event(it.interaction), "label": it.truth}) + "\n" for it in answers)
+    for name in ("labels.jsonl", "jan.jsonl"):
         (folder / name).write_text(labelled, encoding="utf-8")
+    (folder / "feb.jsonl.gz").write_bytes(gzip.compress(labelled.replace("demo-", "feb-").encode()))
 
 
 def _answers(now: datetime) -> Iterator[Simulated]:
