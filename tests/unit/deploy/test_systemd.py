@@ -18,7 +18,7 @@ FOLDER = ROOT / "deploy/systemd"
 UNITS = sorted(path.name for path in FOLDER.glob("*.service"))
 PROGRAM = "/opt/monitor/bin/monitor"
 GUIDE = (ROOT / "docs/operate/systemd.md").read_text(encoding="utf-8")
-(DROP_IN,) = re.findall(r"^```systemd\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+DROP_INS = re.findall(r"^```(?:ini|systemd)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 CREDENTIALS, STATE = "/run/credentials/unit", "/var/lib"
 
 
@@ -49,7 +49,9 @@ def units(tmp_path_factory):
         text = (FOLDER / name).read_text(encoding="utf-8").replace(PROGRAM, "/bin/true")
         (folder / name.replace("@", "@5")).write_text(text, encoding="utf-8")
     (folder / "monitor.service.d").mkdir()
-    (folder / "monitor.service.d/override.conf").write_text(DROP_IN.replace(PROGRAM, "/bin/true"), encoding="utf-8")
+    for number, drop_in in enumerate(DROP_INS):
+        text = drop_in.replace(PROGRAM, "/bin/true")
+        (folder / f"monitor.service.d/{number}.conf").write_text(text, encoding="utf-8")
     return folder
 
 
@@ -85,15 +87,14 @@ def test_a_unit_runs_a_command_that_exists_under_settings_that_exist(name, tmp_p
     assert "WatchdogSec" not in its  # the program does not notify systemd
 
 
-def test_the_drop_in_of_the_guide_runs_a_command_that_exists_under_settings_that_exist(tmp_path):
-    its = read(DROP_IN)
-    reset, command = its["ExecStart"]
+def test_the_drop_ins_of_the_guide_run_a_command_that_exists_under_settings_that_exist(tmp_path):
+    secret, files = map(read, DROP_INS)
+    name, _, path = secret["Environment"][0].partition("=")
+    assert path == f"{CREDENTIALS}/{secret['LoadCredential'][0].partition(':')[0]}"
+    assert settings_under({name: path}, tmp_path).slack.bot_token is not None
+    reset, command = files["ExecStart"]
     assert reset == ""
     assert wrong_use(command.removeprefix(PROGRAM).split()) is None
-    (environment,) = its["Environment"]
-    name, _, path = environment.partition("=")
-    assert path == f"{CREDENTIALS}/{its['LoadCredential'][0].partition(':')[0]}"
-    assert settings_under({name: path}, tmp_path).slack.bot_token is not None
 
 
 def test_processes_on_one_host_listen_at_ports_of_their_own():
