@@ -26,12 +26,13 @@ def exit_code(error: MonitorError) -> int:
 def main() -> None:
     """Runs the command; a `MonitorError` becomes one message on standard error and an exit code, not a traceback."""
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)
-    from monitor.cli.app import app  # noqa: PLC0415  after the garbage collector is set, which covers the imports too
+    from monitor.app.logs import say  # noqa: PLC0415  after the garbage collector is set, which covers the imports too
+    from monitor.cli.app import app  # noqa: PLC0415
 
     try:
         app()
     except MonitorError as error:
-        sys.stderr.write(f"monitor: {error}\n")
+        say(f"monitor: {error}")
         sys.exit(exit_code(error))
 
 

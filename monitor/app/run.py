@@ -19,9 +19,12 @@ from monitor.app.background.alert_rounds import alert_rounds
 from monitor.app.background.collecting import collecting
 from monitor.app.background.progress import recorded_progress
 from monitor.app.background.sealer_process import sealer_process
-from monitor.app.background.telemetry import collector_of, served
 from monitor.app.background.trimming import trimming
 from monitor.app.logs import ledger_line
+from monitor.app.metrics.health import Check, Health, Readiness, lives, polls
+from monitor.app.metrics.pages import served
+from monitor.app.metrics.stage_times import StageTimes
+from monitor.app.metrics.timed_source import TimedSource
 from monitor.app.pending.worker_process import worker_process
 from monitor.app.privacy.retention import scheduled_retention
 from monitor.app.probe.schedule import scheduled_probes
@@ -32,6 +35,7 @@ from monitor.core.batch import Batch, Tally
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Interaction
 from monitor.core.ports import Source, Store
+from monitor.core.stage import observed_by
 from monitor.core.text.plain import readable
 from monitor.ingest.files import STDIN, FileSource
 from monitor.ingest.follow import FollowSource
@@ -40,6 +44,7 @@ from monitor.store.interaction.writer import GROUP
 from monitor.store.ledger.progress import ReadingStore
 
 if TYPE_CHECKING:
+    from monitor.ingest.kafka.consumer import KafkaSource
     from monitor.ingest.kafka.span import Span
 
 log = logging.getLogger(__name__)
@@ -78,12 +83,14 @@ def serve(
     alerts = _alerts(application, application.alerting.loop())
     source: Source
     store: Store
+    alive = lives  # files may wait for their writer for as long as they like
     if files:
         source, store = _files(application, files, stop), application.store
     else:
-        store, source = application.kafka.store(), _topics(application)
+        store, source = application.kafka.store(), (topics := _topics(application))
+        alive = _polls(application, topics)
     with _scheduled(application):
-        return _flow(application, source, store, app=app, dialect=dialect, stop=stop, meanwhile=alerts)
+        return _flow(application, source, store, app=app, dialect=dialect, stop=stop, alive=alive, meanwhile=alerts)
 
 
 def collect(application: Application, receive: Callable[[], object], *, receive_only: bool, stop: Event) -> Tally:
@@ -94,13 +101,13 @@ def collect(application: Application, receive: Callable[[], object], *, receive_
     """
     if receive_only:
         application.migrate()
-        with _metrics(application):
+        with _metrics(application, assesses=False):
             receive()
         return Tally()
     application.prepare()
     alerts = _alerts(application, application.alerting.loop())
     _log_setup(application)
-    written = RunLog(application.now).written
+    written = _written(application)
     with _scheduled(application), _metrics(application), alerts, worker_process(application):
         with collecting(application, stop, written) as flow:
             receive()
@@ -125,7 +132,15 @@ def consume(
     store = application.kafka.store(rescore=application.assessing.profile.hash if rescore else "")
     source = _topics(application, span)
     tally = _flow(
-        application, source, store, app=app, dialect=dialect, stop=stop, meanwhile=nullcontext(), set_aside=not rescore
+        application,
+        source,
+        store,
+        app=app,
+        dialect=dialect,
+        stop=stop,
+        alive=_polls(application, source),
+        meanwhile=nullcontext(),
+        set_aside=not rescore,
     )
     if span is not None and not tally.received and not stop.is_set():
         group = application.settings.kafka.group_id
@@ -141,16 +156,23 @@ def _flow(
     app: str | None,
     dialect: str | None,
     stop: Event,
+    alive: Check,
     meanwhile: AbstractContextManager[None],
     set_aside: bool = True,
 ) -> Tally:
-    written = RunLog(application.now).written
+    written = _written(application) if set_aside else RunLog(application.now).written
     stages = application.stages(
-        source, app=app, dialect=dialect, stop=stop, written=written, store=store, set_aside=set_aside
+        TimedSource(source, application.process_metrics.read),
+        app=app,
+        dialect=dialect,
+        stop=stop,
+        written=written,
+        store=store,
+        set_aside=set_aside,
     )
     _log_setup(application)
     try:
-        with _metrics(application), meanwhile, ExitStack() as live:
+        with _metrics(application, alive), meanwhile, ExitStack() as live:
             if not set_aside:
                 return stages.run()
             live.enter_context(worker_process(application))
@@ -194,10 +216,31 @@ def _alerts(application: Application, loop: AlertLoop) -> Iterator[None]:
 
 
 @contextmanager
-def _metrics(application: Application) -> Iterator[None]:
-    settings = application.settings.metrics
-    with served(collector_of(application), settings.host, settings.port):
+def _metrics(application: Application, alive: Check = lives, *, assesses: bool = True) -> Iterator[None]:
+    """Measures what this process does, and serves the metrics and its health, while the block runs."""
+    settings, metrics = application.settings.metrics, application.process_metrics
+    if assesses:
+        profile = application.assessing.profile
+        metrics.built(profile=profile.name, embedding_build=profile.embedding_model)
+    health = Health(alive=alive, ready=Readiness(application.queries.ping).check)
+    pages = served(application.metrics_pages, settings.host, settings.port, health)
+    with observed_by(StageTimes(metrics.ended)), pages:
         yield
+
+
+def _written(application: Application) -> Callable[[Batch, Tally], None]:
+    """Logs each batch that is stored, and measures how long that took since its messages were received."""
+    logged, metrics = RunLog(application.now).written, application.process_metrics
+
+    def written(batch: Batch, tally: Tally) -> None:
+        metrics.stored(batch.arrived, application.now())
+        logged(batch, tally)
+
+    return written
+
+
+def _polls(application: Application, source: KafkaSource) -> Check:
+    return polls(lambda: source.polled_at, application.settings.kafka.max_poll_interval_ms / 1000)
 
 
 def _recorded(application: Application, source: Source) -> AbstractContextManager[None]:
@@ -213,7 +256,7 @@ def _recorded(application: Application, source: Source) -> AbstractContextManage
     return recorded_progress(source, partial(reading.note, group), application.now)
 
 
-def _topics(application: Application, span: Span | None = None) -> Source:
+def _topics(application: Application, span: Span | None = None) -> KafkaSource:
     kafka = application.settings.kafka
     source = application.kafka.source(span)
     topics = kafka.topic_pattern or ", ".join(kafka.topics)
@@ -248,7 +291,9 @@ class RunLog:
         for assessment in batch.assessments:
             self._note(assessment.interaction)
         for letter in batch.dead_letters[:REJECTIONS]:
-            log.warning("rejected %s", readable(rejection(letter)))
+            at = letter.message.position
+            place = {"topic": at.topic, "partition": at.partition, "offset": at.offset}
+            log.warning("rejected %s", readable(rejection(letter)), extra=place)
         if len(batch.dead_letters) > REJECTIONS:
             log.warning("rejected %d more; `monitor deadletters list` has them", len(batch.dead_letters) - REJECTIONS)
         if self._now() >= self._next:
@@ -258,4 +303,9 @@ class RunLog:
     def _note(self, it: Interaction) -> None:
         if it.app not in self._apps and len(self._apps) < _APPS:
             self._apps.add(it.app)
-            log.info("the first answer of %s: monitor explain %s", readable(it.app), readable(f"{it.app}/{it.id}"))
+            log.info(
+                "the first answer of %s: monitor explain %s",
+                readable(it.app),
+                readable(f"{it.app}/{it.id}"),
+                extra={"app": it.app, "interaction_id": it.id},
+            )

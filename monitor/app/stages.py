@@ -10,17 +10,21 @@ import logging
 import queue
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from threading import Event, Thread
 from typing import Generic, TypeVar
 
+from monitor.app.batch_attributes import arrival, outcome
 from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fenced, MonitorError, OutOfReach
 from monitor.core.message import Message, Offset, Skip
 from monitor.core.model import Assessment, Interaction
 from monitor.core.ports import Source, Store
 from monitor.core.retry import Interrupted, Retry
+from monitor.core.stage import Stage, begin, stage
 from monitor.core.trace import Collected
 from monitor.ingest.decode import Decoded
 
@@ -63,9 +67,11 @@ class _Handover(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fetched:
+    process: Stage
     received: int
     decoded: Decoded
     offsets: tuple[Offset, ...]
+    arrived: tuple[datetime, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +120,7 @@ class _Run:
         self._in_hand: _Fetched | None = None  # what is being assessed
         self._failures: list[BaseException] = []
         self._decoded: _Handover[_Fetched] = _Handover(self._aborted)
-        self._assessed: _Handover[Batch] = _Handover(self._aborted)
+        self._assessed: _Handover[tuple[Stage, Batch]] = _Handover(self._aborted)
         self._fetching = self._thread(self._fetch)
         self._total = Tally()
 
@@ -162,14 +168,21 @@ class _Run:
                 break
             offsets = tuple(stages.source.offsets())
             if messages or offsets:
-                decoded = stages.decode(messages)
-                fetched = _Fetched(
-                    received=len(messages) - len(decoded.collected),
-                    decoded=decoded,
-                    offsets=_without(decoded.collected, offsets),
-                )
-                self._decoded.put(fetched, meanwhile=stages.source.hold)
+                self._decoded.put(self._read(messages, offsets), meanwhile=stages.source.hold)
         self._decoded.put(None)
+
+    def _read(self, messages: Sequence[Message], offsets: tuple[Offset, ...]) -> _Fetched:
+        process = begin("process", **arrival(messages, offsets))
+        with process.resumed(), stage("decode", messages=len(messages)) as decoding:
+            decoded = self._stages.decode(messages)
+            decoding.add(interactions=len(decoded.interactions), dead=len(decoded.dead_letters))
+        return _Fetched(
+            process=process,
+            received=len(messages) - len(decoded.collected),
+            decoded=decoded,
+            offsets=_without(decoded.collected, offsets),
+            arrived=tuple(message.received_at for message in messages),
+        )
 
     def _watch(self) -> None:
         """Ends what takes too long: a read, such as opening a pipe without a writer, and batches after `stop`."""
@@ -183,7 +196,8 @@ class _Run:
         while not (stages.stop.is_set() or self._ended.wait(_LOOK_UP)):
             continue
         if not self._ended.wait(stages.finish_within):
-            log.warning("%s; nothing of that is stored, and the next start reads it again", self._unfinished())
+            with self._in_hand.process.resumed() if self._in_hand is not None else nullcontext():
+                log.warning("%s; nothing of that is stored, and the next start reads it again", self._unfinished())
             self._aborted.set()
 
     def _unfinished(self) -> str:
@@ -198,12 +212,14 @@ class _Run:
         patience = stages.set_aside_after
         while (item := self._decoded.get()) is not None:
             self._in_hand = item
-            decoded = stages.retry(partial(stages.told, item.decoded.interactions))
-            interactions = [one for one in decoded if one.unscored is None]
-            assessments: list[Assessment] | None = []
-            if interactions:
-                assessments = self._tried(interactions, patience)
-                patience = 0.0 if assessments is None else stages.set_aside_after
+            with item.process.resumed():
+                decoded = stages.retry(partial(stages.told, item.decoded.interactions))
+                interactions = [one for one in decoded if one.unscored is None]
+                assessments: list[Assessment] | None = []
+                if interactions:
+                    with stage("assess", interactions=len(interactions)):
+                        assessments = self._tried(interactions, patience)
+                    patience = 0.0 if assessments is None else stages.set_aside_after
             batch = Batch(
                 assessments=tuple(assessments or ()),
                 dead_letters=tuple(item.decoded.dead_letters),
@@ -212,9 +228,10 @@ class _Run:
                 pending=tuple(interactions) if assessments is None else (),
                 unscored=tuple(one for one in decoded if one.unscored is not None),
                 collected=tuple(item.decoded.collected),
+                arrived=item.arrived,
             )
             self._in_hand = None
-            self._assessed.put(batch)
+            self._assessed.put((item.process, batch))
         self._assessed.put(None)
 
     def _tried(self, interactions: Sequence[Interaction], patience: float | None) -> list[Assessment] | None:
@@ -230,15 +247,24 @@ class _Run:
 
     def _write(self) -> None:
         stages = self._stages
-        while (batch := self._assessed.get()) is not None:
+        while (item := self._assessed.get()) is not None:
+            process, batch = item
             try:
-                tally = stages.retry(partial(stages.store.write, batch))
+                with process.resumed():
+                    tally = stages.retry(partial(self._stored, batch))
             except Fenced as error:
                 stages.source.fenced(batch.offsets, error)
                 continue
-            stages.source.stored(batch.offsets)
-            self._total += tally
-            stages.written(batch, tally)
+            with process.resumed():
+                stages.source.stored(batch.offsets)
+                self._total += tally
+                stages.written(batch, tally)
+            process.add(**outcome(batch, tally))
+            process.end()
+
+    def _stored(self, batch: Batch) -> Tally:
+        with stage("store", interactions=len(batch.assessments), dead=len(batch.dead_letters)):
+            return self._stages.store.write(batch)
 
 
 def _without(collected: Sequence[Collected], offsets: Sequence[Offset]) -> tuple[Offset, ...]:

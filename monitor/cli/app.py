@@ -1,78 +1,203 @@
-"""Assembles the command line from the commands of each noun."""
+"""The command line: every command with the place of its code, and the options that come before a command."""
 
 from __future__ import annotations
 
 import logging
-from importlib import metadata
+import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from monitor.app.log_format import LogFormat
 from monitor.app.logs import log_to_stderr
-from monitor.cli.alert.commands import alerts_app
-from monitor.cli.alert.rules import rules_app
-from monitor.cli.audit.commands import audit_app
-from monitor.cli.collect import collect
-from monitor.cli.deadletters import deadletters_app
-from monitor.cli.decode import decode
-from monitor.cli.demo.command import demo
-from monitor.cli.doctor import doctor, migrate, settings
-from monitor.cli.explain.command import explain
-from monitor.cli.ledger import ledger
-from monitor.cli.pending import pending_app
-from monitor.cli.privacy import erase, retention
-from monitor.cli.probe.commands import probe_app
-from monitor.cli.probe.golden import golden_app
-from monitor.cli.reference import reference_app
-from monitor.cli.replay import replay
-from monitor.cli.report import report_app
-from monitor.cli.rescore.command import rescore
-from monitor.cli.review.calibrate import calibrate, profiles
-from monitor.cli.review.commands import review_app
-from monitor.cli.review.evaluate import evaluate
-from monitor.cli.review.rates import rates
-from monitor.cli.run import consume, run, serve
-from monitor.cli.tokens import tokens_app
+from monitor.cli.lazy_group import lazy_group
+
+# Each with its place and the first sentence of its help, so that `monitor --help` need not import them.
+COMMANDS = {
+    "Assess answers": (
+        (
+            "run",
+            "monitor.cli.run:run",
+            "Follow files or read Kafka, assess each answer, evaluate the alert rules, and run scheduled probes.",
+        ),
+        (
+            "consume",
+            "monitor.cli.run:consume",
+            "Read Kafka without evaluating alert rules: as one of several consumers, or to read a span of time again.",
+        ),
+        (
+            "collect",
+            "monitor.cli.collect:collect",
+            "Take OpenTelemetry traces and events by HTTP and gRPC, assess each answer, and evaluate the alert rules.",
+        ),
+        ("replay", "monitor.cli.replay:replay", "Assess the interactions in files and store them."),
+        (
+            "decode",
+            "monitor.cli.decode:decode",
+            "Show what would be read from files: each interaction, or why there is none. Stores nothing.",
+        ),
+        (
+            "demo",
+            "monitor.cli.demo.command:demo",
+            "Play 15 minutes of a support bot with two incidents: one alert comes and goes, the other goes on firing.",
+        ),
+    ),
+    "Look at answers and alerts": (
+        ("serve", "monitor.cli.run:serve", "Serve the dashboard and the JSON API."),
+        (
+            "explain",
+            "monitor.cli.explain.command:explain",
+            "Explain one answer: the verdict, what the documents support and what they do not, and where to look next.",
+        ),
+        (
+            "ledger",
+            "monitor.cli.ledger:ledger",
+            "Show what became of every message, by group, topic and partition.",
+        ),
+        ("alerts", "monitor.cli.alert.commands:alerts_app", "List, acknowledge, silence and test alerts."),
+        ("rules", "monitor.cli.alert.rules:rules_app", "Check the alert rules, and save and compare versions of them."),
+        ("report", "monitor.cli.report:report_app", "Write, send and list weekly reports, one per app."),
+        (
+            "pending",
+            "monitor.cli.pending:pending_app",
+            "Show and do the work that stored interactions wait for: assess, ask the sidecar, judge, send verdicts.",
+        ),
+        (
+            "deadletters",
+            "monitor.cli.deadletters:deadletters_app",
+            "List, retry and purge messages that are not valid interactions.",
+        ),
+    ),
+    "Measure and improve verdicts": (
+        (
+            "rates",
+            "monitor.cli.review.rates:rates",
+            "Show how many answers are flagged, and beside it the true rate as far as labels tell it.",
+        ),
+        (
+            "evaluate",
+            "monitor.cli.review.evaluate:evaluate",
+            "Measure the verdicts on labelled answers: ROC, AUC, thresholds, refusals and calibration, with intervals.",
+        ),
+        ("calibrate", "monitor.cli.review.calibrate:calibrate", "Fit your own profile to labelled answers."),
+        (
+            "rescore",
+            "monitor.cli.rescore.command:rescore",
+            "Give stored answers a second verdict under another profile, beside the one shown.",
+        ),
+        (
+            "profiles",
+            "monitor.cli.review.calibrate:profiles",
+            "List the shipped profiles, those of earlier releases and the configured one, or show one of them.",
+        ),
+        (
+            "review",
+            "monitor.cli.review.commands:review_app",
+            "Offer answers to label, store and export labels, compare verdicts with people.",
+        ),
+        (
+            "reference",
+            "monitor.cli.reference:reference_app",
+            "Freeze what is usual for an app, so that each later answer gets its rank among the usual ones.",
+        ),
+    ),
+    "Ask chatbots golden questions": (
+        (
+            "probe",
+            "monitor.cli.probe.commands:probe_app",
+            "Ask a chatbot golden questions, and see whether its answers are right.",
+        ),
+        (
+            "golden",
+            "monitor.cli.probe.golden:golden_app",
+            "Keep golden sets: questions with reference answers, which probes ask.",
+        ),
+    ),
+    "Operate": (
+        (
+            "doctor",
+            "monitor.cli.doctor:doctor",
+            "Check the database, models, profile, rules and receivers, and say how to fix what fails.",
+        ),
+        ("health", "monitor.cli.health:health", "Ask the processes that run here whether they can work."),
+        ("migrate", "monitor.cli.doctor:migrate", "Bring the database to this release's tables."),
+        ("settings", "monitor.cli.doctor:settings", "Show every setting in force, with secrets masked."),
+        (
+            "docs",
+            "monitor.cli.docs:docs",
+            "Show a page of the documentation, as it is for this release; without a name, list the pages.",
+        ),
+        (
+            "retention",
+            "monitor.cli.privacy:retention",
+            "Remove interactions, and the texts of probes, older than MONITOR_RETENTION__… allows.",
+        ),
+        ("erase", "monitor.cli.privacy:erase", "Erase the texts of interactions for good."),
+        (
+            "audit",
+            "monitor.cli.audit.commands:audit_app",
+            "Seal, verify, prove and export the tamper-evident audit trail.",
+        ),
+        (
+            "tokens",
+            "monitor.cli.tokens:tokens_app",
+            "Create, list and revoke access tokens for the dashboard, the API and for sending.",
+        ),
+    ),
+}
 
 app = typer.Typer(
+    cls=lazy_group(COMMANDS),
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     help="Watch RAG chatbots: tell whether each answer is grounded, a refusal or self-generated, and why.",
 )
-_COMMANDS = {
-    "Assess answers": (run, consume, collect, replay, decode, demo),
-    "Look at answers and alerts": (serve, explain, ledger),
-    "Measure and improve verdicts": (rates, evaluate, calibrate, rescore, profiles),
-    "Operate": (doctor, migrate, settings, retention, erase),
-}
-_GROUPS = {
-    "Look at answers and alerts": (alerts_app, rules_app, report_app, pending_app, deadletters_app),
-    "Measure and improve verdicts": (review_app, reference_app),
-    "Ask chatbots golden questions": (probe_app, golden_app),
-    "Operate": (audit_app, tokens_app),
-}
-for _panel, _commands in _COMMANDS.items():
-    for _command in _commands:
-        app.command(rich_help_panel=_panel)(_command)
-for _panel, _groups in _GROUPS.items():
-    for _group in _groups:
-        app.add_typer(_group, rich_help_panel=_panel)
+
+
+def _use_settings_file(context: typer.Context, path: Path | None) -> None:
+    """In the environment it holds for the whole command, and for every process that this starts."""
+    if path is not None:
+        before = os.environ.get("MONITOR_CONFIG")
+        os.environ["MONITOR_CONFIG"] = str(path.absolute())
+        context.call_on_close(lambda: _set_again("MONITOR_CONFIG", before))
+
+
+def _set_again(name: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
 
 
 def _print_version(asked: bool) -> None:  # noqa: FBT001  typer passes the option's value by position
     if asked:
+        from importlib import metadata
+
         typer.echo(f"monitor {metadata.version('rag-monitor')}")
         raise typer.Exit
 
 
 @app.callback()
 def _configure(
+    context: typer.Context,
     *,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            callback=_use_settings_file,
+            help="Settings file in TOML; default: MONITOR_CONFIG, or monitor.toml in this folder.",
+        ),
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log progress, not only warnings.")] = False,
+    log_format: Annotated[
+        LogFormat | None,
+        typer.Option(envvar="MONITOR_LOG_FORMAT", help="Of log lines; json: one object a line. Default: text."),
+    ] = None,
 ) -> None:
-    del version  # `_print_version` has handled it
-    log_to_stderr(logging.INFO if verbose else logging.WARNING)
+    del version, config  # their callbacks have handled them
+    log_to_stderr(logging.INFO if verbose else logging.WARNING, log_format, command=context.invoked_subcommand)

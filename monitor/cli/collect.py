@@ -6,7 +6,6 @@ import logging
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from monitor.cli.opening import opened
 from monitor.cli.terminal import stopping
@@ -23,13 +22,16 @@ def collect(
     OTLP comes to port 4318 (HTTP) and 4317 (gRPC), other events to POST /v1/interactions. What is answered with success
     is stored. Stops cleanly on SIGTERM.
     """
-    from monitor.app.logs import ledger_line
+    from monitor.app.logs import ledger_line, say
     from monitor.app.run import collect as run_until_stopped
+    from monitor.core.extras import require
     from monitor.store.tokens import Access
     from monitor.web.collect.server import collect_server
 
     logging.getLogger("monitor").setLevel(logging.INFO)
     with stopping() as stop, opened(migrated=False) as application:
+        if application.settings.collect.grpc_port is not None:
+            require("grpc", "OTLP over gRPC", otherwise="leave it out: MONITOR_COLLECT__GRPC_PORT=off")
 
         def receive() -> None:
             collect_server(
@@ -42,4 +44,4 @@ def collect(
 
         tally = run_until_stopped(application, receive, receive_only=receive_only, stop=stop)
     if not receive_only:
-        Console(stderr=True, highlight=False).print(ledger_line(tally))
+        say(ledger_line(tally))

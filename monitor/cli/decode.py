@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SHOWN_CHARS = 400  # of a text in a panel
 _SHOWN_DOCUMENTS = 10
 _SHOWN_PROBLEMS = 20
-_PAGE = "docs/start/traces.md"
+_PAGE = "`monitor docs start/traces`"
 
 
 def decode(

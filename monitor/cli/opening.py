@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from monitor.app.logs import use_format
+
 if TYPE_CHECKING:
     from monitor.app.wiring.application import Application
     from monitor.core.settings.load import Settings
@@ -22,7 +24,9 @@ def opened(settings: Settings | None = None, *, migrated: bool = True) -> Iterat
     from monitor.app.wiring.application import Application
     from monitor.core.settings.load import load_settings
 
-    with Application(load_settings() if settings is None else settings) as application:
+    settings = load_settings() if settings is None else settings
+    settings = settings.model_copy(update={"log_format": use_format(settings.log_format)})
+    with Application(settings) as application:
         if migrated:
             application.migrate()
         yield application

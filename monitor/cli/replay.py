@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
+from monitor.app.logs import ledger_line, say
 from monitor.cli.opening import opened
 from monitor.cli.rescore.command import rescore_command
-from monitor.cli.terminal import AppOfEvents, AsJson, Dialect, Map, literal, plural, print_json, progress_bar, stopping
+from monitor.cli.terminal import AppOfEvents, AsJson, Dialect, Map, plural, print_json, progress_bar, stopping
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.pending import Work
@@ -85,13 +85,10 @@ def replay(
         _print_summary(summary, waiting)
         if rescore is not None:
             stored = plural(summary.unchanged.answers, "answer")
-            typer.echo(
-                f"{stored} stored under another profile keep their verdicts; to judge them under this one too:",
-                err=True,
-            )
-            typer.echo(f"  {readable(rescore)}", err=True)
+            say(f"{stored} stored under another profile keep their verdicts; to judge them under this one too:")
+            say(f"  {readable(rescore)}")
         if stop.is_set():
-            typer.echo("stopped before the end; a second run counts what is stored already as duplicates", err=True)
+            say("stopped before the end; a second run counts what is stored already as duplicates")
     if stop.is_set() or not tally.balanced or (strict and tally.dead):
         raise typer.Exit(1)
 
@@ -108,26 +105,23 @@ def _rescore(unchanged: Unchanged, profile: str) -> str | None:
 
 def _print_summary(summary: Summary, waiting: Mapping[Work, int]) -> None:
     """Prints what became of the input to standard error, and how much work is `waiting`, by kind."""
-    from monitor.app.logs import ledger_line
-
-    err = Console(stderr=True, highlight=False)
-    err.print(ledger_line(summary.tally))
+    say(ledger_line(summary.tally))
     if summary.collected:
         of = f" with spans of {plural(len(summary.traces), 'trace')}" if summary.traces else ""
         turns, unscored = summary.turns["assessed"], summary.turns["unscored"]
-        err.print(
+        say(
             f"{plural(summary.collected, 'message')}{of}, all closed now: "
             f"{plural(turns, 'turn')} assessed, {unscored} without scores; `monitor ledger` counts them"
         )
     if summary.verdicts:
-        err.print(f"verdicts: {_shares(summary.verdicts)}")
+        say(f"verdicts: {_shares(summary.verdicts)}")
     for line in summary.rejected:
-        err.print(f"  rejected {literal(line)}", style="yellow")
+        say(f"  rejected {readable(line)}")
     if (more := summary.tally.dead - len(summary.rejected)) > 0:
-        err.print(f"  and {more} more: see `monitor deadletters list`")
+        say(f"  and {more} more: see `monitor deadletters list`")
     if waiting:
         work = ", ".join(f"{number} to {kind.replace('_', ' to ')}" for kind, number in waiting.items())
-        err.print(f"stored interactions still to process: {work}; run `monitor pending work`")
+        say(f"stored interactions still to process: {work}; run `monitor pending work`")
 
 
 def _shares(verdicts: Counter[Verdict]) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import ValidationError
-from rich.console import Console
 
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AppOfEvents, Dialect, stopping
@@ -145,6 +144,6 @@ def _log_progress() -> None:
 
 
 def _print_ledger(tally: Tally) -> None:
-    from monitor.app.logs import ledger_line
+    from monitor.app.logs import ledger_line, say
 
-    Console(stderr=True, highlight=False).print(ledger_line(tally))
+    say(ledger_line(tally))

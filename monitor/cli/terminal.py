@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from monitor.app.logs import say
 from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
 
@@ -34,7 +35,8 @@ Dialect = Annotated[
 Map = Annotated[
     list[str] | None,
     typer.Option(
-        "--map", help="Where a field stands, such as question=prompt; repeat for others. See docs/start/forms.md."
+        "--map",
+        help="Where a field stands, such as question=prompt; repeat for others. See `monitor docs start/forms`.",
     ),
 ]
 LAST_RESORT = 55.0  # seconds; more than all parts need to end in order, less than docker/compose.yaml waits
@@ -53,7 +55,7 @@ def stopping() -> Iterator[Event]:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         if not stop.is_set():
-            sys.stderr.write("monitor: stopping; finishing what is in flight\n")
+            say("monitor: stopping; finishing what is in flight")
             faulthandler.dump_traceback_later(LAST_RESORT, exit=True, file=sys.__stderr__ or sys.stderr)
         stop.set()
 

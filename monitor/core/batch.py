@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from monitor.core.message import DeadLetter, Offset
 from monitor.core.model import Assessment, Interaction
@@ -13,7 +14,8 @@ from monitor.core.trace import Collected
 class Batch:
     """What one transaction stores. `received` counts the messages, and `offsets` say how far the source was read.
 
-    `pending` are interactions that cannot be assessed for now, `unscored` those that never can.
+    `pending` are interactions that cannot be assessed for now, `unscored` those that never can; `arrived` are the times
+    at which the messages were received.
     """
 
     assessments: tuple[Assessment, ...]
@@ -23,6 +25,7 @@ class Batch:
     pending: tuple[Interaction, ...] = ()
     unscored: tuple[Interaction, ...] = ()
     collected: tuple[Collected, ...] = ()
+    arrived: tuple[datetime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

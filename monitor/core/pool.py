@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import copy_context
+from functools import partial
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, TypeVar
@@ -24,13 +26,13 @@ class Pool:
         self._closed = False
 
     def submit(self, call: Callable[[], T]) -> Future[T]:
-        """The future of the call; cancelled at once if the pool is closed."""
+        """The future of the call, which runs in the caller's context; cancelled at once if the pool is closed."""
         future: Future[T] = Future()
         with self._lock:
             if self._closed:
                 future.cancel()
                 return future
-            self._tasks.put((future, call))
+            self._tasks.put((future, partial(copy_context().run, call)))
             if self._idle >= self._tasks.qsize() or self._threads == self._size:
                 return future
             self._threads += 1

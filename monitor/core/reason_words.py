@@ -71,4 +71,4 @@ UNSCORED_ADVICE = {
     Unscored.NO_DOCUMENT_TEXT: "switch on the recording of document texts, or set up a look-up of documents by id",
     Unscored.PROBE: "nothing to do: the run of the probe has its grade",
 }
-UNSCORED_PAGE = "docs/start/traces.md"
+UNSCORED_PAGE = "monitor docs start/traces"

@@ -64,3 +64,25 @@ RETRIEVAL_OUTAGE = Scenario(
         Phase(name="retrieval mended", lasts=timedelta(minutes=6), per_minute=60, mix=_USUAL),
     ),
 )
+
+# The outage above is mended; then a new version of the prompt lets the bot answer from memory, and that goes on.
+TWO_INCIDENTS = Scenario(
+    step=timedelta(seconds=15),
+    phases=(
+        Phase(name="usual traffic", lasts=timedelta(minutes=3), per_minute=60, mix=_USUAL),
+        Phase(
+            name="retrieval outage",
+            lasts=timedelta(minutes=3),
+            per_minute=60,
+            mix={Verdict.REFUSAL: 0.55, Verdict.SELF_GENERATED: 0.45},
+            retrieval_broken=True,
+        ),
+        Phase(name="retrieval mended", lasts=timedelta(minutes=5), per_minute=60, mix=_USUAL),
+        Phase(
+            name="new prompt",
+            lasts=timedelta(minutes=4),
+            per_minute=60,
+            mix={Verdict.GROUNDED: 0.25, Verdict.REFUSAL: 0.05, Verdict.SELF_GENERATED: 0.70},
+        ),
+    ),
+)

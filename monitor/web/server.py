@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime
 from threading import Event, Thread
@@ -11,9 +12,10 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from monitor.app.background.sealer_process import sealer_process
+from monitor.app.metrics.stage_times import StageTimes
 from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
-from monitor.report.charts.rates import warmed
+from monitor.core.stage import observed_by
 from monitor.store.tokens import Access
 from monitor.web.app import create_app
 from monitor.web.base.access import Permission, Role
@@ -27,8 +29,14 @@ from monitor.web.signin.signin_link import sign_in_link
 log = logging.getLogger(__name__)
 
 
-def serve(application: Application, stop: Event) -> None:
+def _log_link(link: str) -> None:
+    log.info("sign in by this link, which works once: %s", link)
+
+
+def serve(application: Application, stop: Event, *, tell_link: Callable[[str], None] = _log_link) -> None:
     """Serves until `stop` is set, and answers requests under way before it returns.
+
+    `tell_link` gets the link that signs in the user of this machine, while there is one.
 
     Raises:
         WrongSettings: the address cannot be used, or is open to other machines while nobody could sign in.
@@ -60,6 +68,7 @@ def serve(application: Application, stop: Event) -> None:
             ws="none",
             log_level=settings.log_level,
             access_log=settings.log_level == "info",
+            log_config=None,  # its lines are ours, see monitor/app/logs.py
             server_header=False,
             proxy_headers=bool(settings.trusted_proxies),
             forwarded_allow_ips=list(settings.trusted_proxies),
@@ -71,14 +80,13 @@ def serve(application: Application, stop: Event) -> None:
     address = f"http://{authority(host, port)}"
     log.info("dashboard: %s/", address)
     if not guard.is_closed():
-        log.info("sign in by this link, which works once: %s", sign_in_link(address, guard))
+        tell_link(sign_in_link(address, guard))
     thread = Thread(target=server.run, kwargs={"sockets": [listens]}, name="web")  # the main thread handles signals
     thread.start()
-    Thread(target=warmed, name="warming", daemon=True).start()  # the first drawing takes half a second
     # with the embedded database, no other process may be running that seals new rows and acts
     sealing = sealer_process(application) if application.settings.database_url is None else nullcontext()
     try:
-        with sealing:
+        with observed_by(StageTimes(application.process_metrics.ended)), sealing:
             while thread.is_alive() and not stop.wait(0.2):
                 pass
     finally:

@@ -20,6 +20,7 @@ from monitor.alert.state import Alert, State, Transition, abandoned, fingerprint
 from monitor.alert.target import LEARNT_OVER, LEAST_HOURS, LEAST_SAMPLES
 from monitor.alert.window import Count, Counts, Observation, Outcome, gone_by
 from monitor.core.errors import Fatal, MonitorError, Retriable
+from monitor.core.stage import stage
 from monitor.core.text.duration import spelled
 
 log = logging.getLogger(__name__)
@@ -58,11 +59,13 @@ def evaluate(rules: Sequence[Rule], store: AlertStore, now: datetime, receivers:
         addressed = rule if rule.receivers is not None else replace(rule, receivers=tuple(receivers))
         known = {alert.fingerprint: alert for alert in alerts if alert.rule_digest == digest}
         try:
-            done = _round(addressed, store, known, watermark, now)
-            store.save(done)
+            with stage("rule", rule=rule.name):
+                done = _round(addressed, store, known, watermark, now)
+                store.save(done)
             changes += [change for change in done.transitions if change.changed]
         except (Retriable, Fatal) as error:
-            log.error("alert rule %r: the result could not be saved: %s", rule.name, error)  # noqa: TRY400  not a defect
+            known_by = {"rule": rule.name}
+            log.error("alert rule %r: the result could not be saved: %s", rule.name, error, extra=known_by)  # noqa: TRY400  not a defect
             failures.append(error)
     if failures and len(failures) == len(measured):
         raise failures[0]

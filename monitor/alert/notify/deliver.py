@@ -17,6 +17,7 @@ from random import Random
 from monitor.alert.notification import Notification
 from monitor.alert.ports import Outbox, Receiver
 from monitor.core.errors import Fatal, Retriable
+from monitor.core.stage import stage
 
 log = logging.getLogger(__name__)
 
@@ -155,7 +156,8 @@ def _sent(
     name = notification.receiver
     outbox.mark_attempt(notification)
     try:
-        receipt = _configured(receiver, name).send(notification)
+        with stage("notify", receiver=name, rule=notification.alerts[0].rule, news=notification.news):
+            receipt = _configured(receiver, name).send(notification)
     except Exception as error:  # noqa: BLE001  a receiver's defect must not stop the others
         reason = _reason(error)
         retry_at = _retry_at(notification, error, now, random)
@@ -165,7 +167,7 @@ def _sent(
         resting = _Resting(reason=reason, until=retry_at if asked else None)
         if retry_at > notification.at + patience.deadline:
             return _given_up(outbox, notification, reason, patience), resting
-        log.warning("%s: %s; next attempt at %s", name, reason, retry_at.isoformat())
+        log.warning("%s: %s; next attempt at %s", name, reason, retry_at.isoformat(), extra=_named(notification))
         outbox.failed(notification, reason, retry_at)
         return Delivery(postponed=1), resting
     outbox.delivered(notification, receipt, now)
@@ -188,7 +190,7 @@ def _given_up(
     outbox: Outbox, notification: Notification, reason: str, patience: Patience, *, attempted: bool = True
 ) -> Delivery:
     name, fallback = notification.receiver, patience.fallback
-    log.critical("notification lost: %s for %s: %s", notification.news, name, reason)
+    log.critical("notification lost: %s for %s: %s", notification.news, name, reason, extra=_named(notification))
     instead = None
     if fallback not in (None, name) and notification.instead_of is None and not notification.resent:
         instead = replace(
@@ -202,6 +204,10 @@ def _given_up(
         )
     outbox.failed(notification, reason, None, instead=instead, attempted=attempted)
     return Delivery(given_up=1)
+
+
+def _named(notification: Notification) -> dict[str, str]:
+    return {"receiver": notification.receiver, "rule": notification.alerts[0].rule}
 
 
 def _configured(receiver: Receiver | None, name: str) -> Receiver:

@@ -13,6 +13,7 @@ from monitor.alert.notify.enqueue import Describe, Link, dispatch
 from monitor.alert.ports import AlertStore, Outbox, Receiver
 from monitor.alert.rule import Rule, RuleSet
 from monitor.alert.state import Transition
+from monitor.core.stage import stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,19 +39,25 @@ class AlertLoop:
         with self.store.evaluating() as ours:
             if not ours:
                 return []
-            rules = self.rules()
-            self.noted(rules, now)
-            changes = evaluate(rules.rules, self.store, now, tuple(self.receivers))
-            dispatch(
-                rules,
-                self.store.alerts(),
-                self.outbox,
-                now,
-                describe=self.describe(rules.rules),
-                link=self.link,
-                resend=self._resend,
-            )
+            with stage("evaluate") as evaluating:
+                changes = self._evaluate(now)
+                evaluating.add(transitions=len(changes))
             return changes
+
+    def _evaluate(self, now: datetime) -> list[Transition]:
+        rules = self.rules()
+        self.noted(rules, now)
+        changes = evaluate(rules.rules, self.store, now, tuple(self.receivers))
+        dispatch(
+            rules,
+            self.store.alerts(),
+            self.outbox,
+            now,
+            describe=self.describe(rules.rules),
+            link=self.link,
+            resend=self._resend,
+        )
+        return changes
 
     def deliver(self, now: datetime) -> Delivery:
         """Delivers to one receiver after the other with `monitor.alert.notify.deliver.deliver`."""

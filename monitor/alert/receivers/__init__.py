@@ -6,22 +6,34 @@ A new receiver takes one file and one line in `RECEIVERS`, or an entry point of 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 
 from monitor.alert.ports import Receiver
-from monitor.alert.receivers import alertmanager, console, email, pagerduty, teams, webhook
 from monitor.alert.receivers.receiver import Builder, Draw
-from monitor.alert.receivers.slack import bot as slack
 from monitor.core import plugins
 from monitor.core.settings.load import Settings
 
+
+def _of(module: str, *, section: str | None = None) -> Builder:
+    """Builds the receiver of a module; imports it only if the section has a setting, since some take long to load."""
+
+    def build(settings: Settings, draw: Draw | None) -> Receiver | None:
+        if section is not None and not getattr(settings, section).model_fields_set:
+            return None
+        receiver: Receiver | None = import_module(f"{__name__}.{module}").from_settings(settings, draw)
+        return receiver
+
+    return build
+
+
 RECEIVERS: Mapping[str, Builder] = {
-    "console": console.from_settings,
-    "slack": slack.from_settings,
-    "alertmanager": alertmanager.from_settings,
-    "pagerduty": pagerduty.from_settings,
-    "teams": teams.from_settings,
-    "webhook": webhook.from_settings,
-    "email": email.from_settings,
+    "console": _of("console"),
+    "slack": _of("slack.bot", section="slack"),
+    "alertmanager": _of("alertmanager", section="alertmanager"),
+    "pagerduty": _of("pagerduty", section="pagerduty"),
+    "teams": _of("teams", section="teams"),
+    "webhook": _of("webhook", section="webhook"),
+    "email": _of("email", section="email"),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,6 +38,16 @@ def key_at(path: Path, origin: str, *, before_new: Callable[[], None]) -> Signer
     return signer
 
 
+def _open_to_others(found: os.stat_result) -> bool:
+    """Whether others than this user may read or change the file.
+
+    A file of root's may be readable by its group, as PostgreSQL has it for keys of TLS: that is how Kubernetes and
+    systemd give a secret to a process that is not root.
+    """
+    given = found.st_uid == 0 and os.geteuid() != 0
+    return bool(found.st_mode & (0o037 if given else 0o077))
+
+
 def stored_key(path: Path) -> Signer:
     """The key in a file that exists.
 
@@ -44,7 +55,7 @@ def stored_key(path: Path) -> Signer:
         WrongSettings: the file cannot be read, others may read it, or it holds no key.
     """
     try:
-        if path.stat().st_mode & 0o077:
+        if _open_to_others(path.stat()):
             raise WrongSettings(f"{path}: others may read the audit key: chmod 600 {path}")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -11,6 +11,7 @@ from monitor.app.background.process import child_process
 from monitor.app.background.timers import Timers, survive
 from monitor.app.wiring.application import Application
 from monitor.core.settings.load import Settings
+from monitor.core.stage import stage
 
 _GRACE = 30.0  # seconds for the batch in hand
 _NAME = "sealing the audit trail"
@@ -30,7 +31,7 @@ def sealer_process(application: Application) -> AbstractContextManager[None]:
     application.auditing.stamper()
     url = SecretStr(application.database_url)
     settings = application.settings.model_copy(update={"database_url": url})
-    return child_process(_seal, settings, name="sealing", grace=_GRACE)
+    return child_process(_seal, settings, name="sealing", grace=_GRACE, ended=application.process_metrics.ended)
 
 
 def _seal(settings: Settings, parent: Connection) -> None:
@@ -38,7 +39,8 @@ def _seal(settings: Settings, parent: Connection) -> None:
         sealer = application.auditing.sealer()
 
         def seal() -> None:
-            sealer.seal_and_sign(application.now())
+            with stage("seal") as sealing:
+                sealing.add(leaves=sealer.seal_and_sign(application.now()))
 
         with Timers() as stamping:  # of its own, so that the last sealing does not wait for an authority
             if (stamper := application.auditing.stamper()) is not None:

@@ -68,7 +68,11 @@ _CHECKS = (
     _Check(
         name="settings", run=check_settings, mended_by="correct or unset them; `monitor settings` lists all settings"
     ),
-    _Check(name="plugins", run=check_plugins, mended_by="update or uninstall the package; see docs/develop/extend.md"),
+    _Check(
+        name="plugins",
+        run=check_plugins,
+        mended_by="update or uninstall the package; see `monitor docs develop/extend`",
+    ),
     _Check(
         name="database",
         run=check_database,
@@ -78,10 +82,10 @@ _CHECKS = (
     _Check(
         name="embedder",
         run=check_embedder,
-        mended_by="check MONITOR_EMBEDDING__PROVIDER; see docs/operate/embedding.md",
+        mended_by="check MONITOR_EMBEDDING__PROVIDER; see `monitor docs operate/embedding`",
     ),
-    _Check(name="detector", run=check_detector, mended_by="see docs/quality/detector.md"),
-    _Check(name="reranker", run=check_reranker, mended_by="see docs/quality/reranker.md"),
+    _Check(name="detector", run=check_detector, mended_by="see `monitor docs quality/detector`"),
+    _Check(name="reranker", run=check_reranker, mended_by="see `monitor docs quality/reranker`"),
     _Check(
         name="profile",
         run=check_profile,
@@ -97,25 +101,25 @@ _CHECKS = (
     _Check(
         name="kafka",
         run=check_kafka,
-        mended_by="check the settings, see docs/operate/kafka.md; a missing topic may be created later",
+        mended_by="check the settings, see `monitor docs operate/kafka`; a missing topic may be created later",
     ),
     _Check(
         name="prices",
         run=check_prices,
-        mended_by="correct the file that MONITOR_PRICES names; see docs/operate/cost.md",
+        mended_by="correct the file that MONITOR_PRICES names; see `monitor docs operate/cost`",
     ),
     _Check(
         name="probes",
         run=check_probes,
-        mended_by="do what it says; docs/quality/probes.md describes the file that MONITOR_PROBES names",
+        mended_by="do what it says; `monitor docs quality/probes` describes the file that MONITOR_PROBES names",
     ),
-    _Check(name="document look-up", run=check_lookup, mended_by="see docs/operate/lookup.md"),
-    _Check(name="language models", run=check_language_models, mended_by="see docs/quality/language-models.md"),
-    _Check(name="receivers", run=check_receivers, mended_by="see docs/on-call/receivers.md"),
+    _Check(name="document look-up", run=check_lookup, mended_by="see `monitor docs operate/lookup`"),
+    _Check(name="language models", run=check_language_models, mended_by="see `monitor docs quality/language-models`"),
+    _Check(name="receivers", run=check_receivers, mended_by="see `monitor docs on-call/receivers`"),
     _Check(
         name="verdicts out",
         run=check_export,
-        mended_by="check MONITOR_EXPORT__…, see docs/operate/export.md; `monitor pending list` shows what waits",
+        mended_by="check MONITOR_EXPORT__…, see `monitor docs operate/export`; `monitor pending list` shows what waits",
     ),
     _Check(
         name="alert rules",
@@ -125,7 +129,7 @@ _CHECKS = (
     _Check(
         name="turns",
         run=check_turns,
-        mended_by="see docs/start/traces.md; `monitor decode` shows what is read from a file of spans",
+        mended_by="see `monitor docs start/traces`; `monitor decode` shows what is read from a file of spans",
         needs="migrations",
     ),
     _Check(

@@ -5,14 +5,15 @@ from __future__ import annotations
 from monitor.alert.receivers import receivers
 from monitor.alert.rules.file import DEFAULT_RULES, read_rules
 from monitor.alert.rules.version import SHIPPED, name_of
-from monitor.app.doctor.words import few
+from monitor.app.doctor.words import Warned, few
 from monitor.app.reference import State, listed
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.prices import prices_of
 from monitor.assess.judge.registry import metrics
 from monitor.core.errors import Fatal
 from monitor.core.plugins import GROUPS, announced
-from monitor.core.settings.load import unknown_names
+from monitor.core.settings.file import settings_file
+from monitor.core.settings.load import readable_secrets, unknown_names
 from monitor.core.text.plain import plural
 from monitor.ingest.dialects import dialects
 from monitor.store.database import retriable
@@ -22,11 +23,18 @@ from monitor.store.reference.references import ReferenceStore
 PROBE = "Is the support line open on Sundays?"
 
 
-def check_settings(_: Application) -> str:
+def check_settings(_: Application) -> str | Warned:
     slips = unknown_names()
     if slips:
         raise Fatal(f"not settings of monitor: {', '.join(slips)}")
-    return "every MONITOR_… variable is a setting"
+    file = settings_file()
+    read = "no settings file" if file is None else f"settings file: {file.absolute()}"
+    if secrets := readable_secrets():
+        return Warned(
+            detail=f"{read}; every user of this machine can read {', '.join(secrets)} in it",
+            mended_by=f"chmod 640 {file}; or give each secret in a file of its own, as MONITOR_…_FILE",
+        )
+    return f"every MONITOR_… variable is a setting; {read}"
 
 
 def check_plugins(_: Application) -> str:

@@ -42,7 +42,7 @@ def check_lookup(application: Application) -> str:
         with closing(source):
             source.texts(application.settings.ingest.app, [NO_DOCUMENT])
         found.append(f"{name}: {source.describe()} answers")
-    return "; ".join(found) or "not set: texts that a trace does not hold stay unknown, see docs/operate/lookup.md"
+    return "; ".join(found) or "not set: texts that a trace does not hold stay unknown (`monitor docs operate/lookup`)"
 
 
 def check_language_models(application: Application) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Protocol
+from urllib.parse import unquote
 
 from monitor.alert.receivers.http import Answer, Endpoint
-from monitor.core.errors import Fatal, Retriable
+from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.pending import Work
 from monitor.core.text.plain import plain
 from monitor.store.pending.verdicts import VerdictToSend
@@ -89,3 +90,19 @@ def address(base: str, path: str) -> str:
 def bearer(key: str | None) -> Mapping[str, str]:
     """The header that shows the key, if there is one."""
     return {} if key is None else {"Authorization": f"Bearer {key}"}
+
+
+def header_pairs(given: str | None, setting: str) -> Mapping[str, str]:
+    """Headers in the form of OTEL_EXPORTER_OTLP_HEADERS, from a setting of that name.
+
+    Raises:
+        WrongSettings: a part has no name or no value.
+    """
+    headers = {}
+    for part in (given or "").split(","):
+        name, equals, value = part.partition("=")
+        if part.strip():
+            if not equals or not name.strip():
+                raise WrongSettings(f"{setting} must be name=value, separated by commas")
+            headers[name.strip()] = unquote(value.strip())
+    return headers

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from urllib.parse import unquote
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest, ExportLogsServiceResponse
@@ -20,9 +19,8 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from typing_extensions import override
 
 from monitor.alert.receivers.http import Endpoint
-from monitor.app.export.destination import AT_ONCE, Destination, Refusal, address, quoted, taken
+from monitor.app.export.destination import AT_ONCE, Destination, Refusal, address, header_pairs, quoted, taken
 from monitor.app.export.evaluations import Evaluation, evaluations, revision_id
-from monitor.core.errors import WrongSettings
 from monitor.core.pending import Work
 from monitor.core.settings.export import Sent
 from monitor.store.pending.verdicts import VerdictToSend
@@ -31,7 +29,7 @@ log = logging.getLogger(__name__)
 
 EVENT = "gen_ai.evaluation.result"
 TRACE_ID, SPAN_ID = re.compile(r"(?!0{32})[0-9a-fA-F]{32}"), re.compile(r"(?!0{16})[0-9a-fA-F]{16}")
-_SETTING = "MONITOR_EXPORT__OTLP__ENDPOINT"
+_SETTING, _HEADERS = "MONITOR_EXPORT__OTLP__ENDPOINT", "MONITOR_EXPORT__OTLP__HEADERS"
 _PATH = "/v1/logs"
 _PROTOBUF = {"Content-Type": "application/x-protobuf"}
 
@@ -44,7 +42,9 @@ class OtlpDestination(Destination):
 
     def __init__(self, *, endpoint: str, headers: str | None, scores: Sequence[Sent]) -> None:
         self._scores = scores
-        self._endpoint = Endpoint(address(endpoint, _PATH), name="otlp", setting=_SETTING, headers=_headers(headers))
+        self._endpoint = Endpoint(
+            address(endpoint, _PATH), name="otlp", setting=_SETTING, headers=header_pairs(headers, _HEADERS)
+        )
 
     @override
     def send(self, verdicts: Sequence[VerdictToSend]) -> Sequence[Refusal]:
@@ -117,19 +117,3 @@ def _any(value: str | float) -> AnyValue:
 
 def _nanoseconds(at: datetime) -> int:
     return int(at.timestamp()) * 10**9 + at.microsecond * 1_000
-
-
-def _headers(given: str | None) -> Mapping[str, str]:
-    """Headers in the form of OTEL_EXPORTER_OTLP_HEADERS.
-
-    Raises:
-        WrongSettings: a part has no name or no value.
-    """
-    headers = {}
-    for part in (given or "").split(","):
-        name, equals, value = part.partition("=")
-        if part.strip():
-            if not equals or not name.strip():
-                raise WrongSettings("MONITOR_EXPORT__OTLP__HEADERS must be name=value, separated by commas")
-            headers[name.strip()] = unquote(value.strip())
-    return headers

@@ -76,7 +76,7 @@ class TopicDestination(Destination):
 
     def _connected(self) -> KafkaProducer:
         if self._producer is None:
-            self._producer = connected_producer(self._kafka, compression_type="zstd")
+            self._producer = connected_producer(self._kafka, compression_type="lz4")
         return self._producer
 
     def _begun(self, producer: KafkaProducer, verdict: VerdictToSend) -> Any:

@@ -37,7 +37,8 @@ def worker_process(application: Application) -> Iterator[None]:
         return
     url = SecretStr(application.database_url)
     settings = application.settings.model_copy(update={"database_url": url})
-    with child_process(_work, settings, name="pending work", grace=2 * GRACE):
+    ended = application.process_metrics.ended
+    with child_process(_work, settings, name="pending work", grace=2 * GRACE, ended=ended):
         yield
 
 

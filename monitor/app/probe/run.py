@@ -11,6 +11,7 @@ from typing import NamedTuple
 from monitor.app.wiring.application import Application
 from monitor.assess.llm.exchange import prompts_hash
 from monitor.core.errors import MonitorError, OutOfReach, WrongSettings
+from monitor.core.stage import stage
 from monitor.probe.file import Probe
 from monitor.probe.golden import GoldenSet, no_golden_set
 from monitor.probe.result import ItemResult, ProbeRun, RunState
@@ -62,17 +63,20 @@ def run_probe(
             raise WrongSettings(f"the probe {probe.name!r} is running already: monitor probe list shows its run")
         check()
         probing.runs.abandon(probe.name, now=application.now())
-        return _run(
-            application,
-            probe,
-            golden,
-            stop=stop,
-            turns=turns or probe.turns,
-            version=probe.version if version is None else version,
-            most=most,
-            candidate=candidate or (most is not None and most < len(golden.items)),
-            report=report,
-        )
+        with stage("probe", probe=probe.name, app=probe.app) as asked:
+            ended = _run(
+                application,
+                probe,
+                golden,
+                stop=stop,
+                turns=turns or probe.turns,
+                version=probe.version if version is None else version,
+                most=most,
+                candidate=candidate or (most is not None and most < len(golden.items)),
+                report=report,
+            )
+            asked.add(run=ended.run.number, items=ended.run.items, state=ended.run.state.value)
+            return ended
 
 
 def _run(

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def course_chart(course: Course) -> bytes:
-    """A PNG of an alert's signal over time. What draws it takes half a second to load, so only a chart loads it."""
+    """A PNG of an alert's signal over time."""
     from monitor.report.charts import drawing
 
     return drawing.course_chart(course)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 
 from monitor.app.wiring.audit import Auditing
 from monitor.app.wiring.export import sends
+from monitor.app.wiring.tracing import traced
 from monitor.core.settings.load import Settings
 from monitor.store.database import connect
 from monitor.store.migrate import migrate
@@ -22,6 +23,8 @@ from monitor.store.migrate import migrate
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from monitor.app.metrics.pages import MetricsPages
+    from monitor.app.metrics.process import ProcessMetrics
     from monitor.app.stages import Stages
     from monitor.app.wiring.alert import Alerting
     from monitor.app.wiring.assess import Assessing
@@ -55,6 +58,7 @@ class Application:
         self._closing = ExitStack()
 
     def __enter__(self) -> Self:
+        self._closing.enter_context(traced(self.settings.tracing))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -256,3 +260,18 @@ class Application:
         from monitor.app.wiring.alert import Alerting
 
         return Alerting(self.settings, lambda: self.engine, lambda: self.assessing.embedder, self._closing, self.now)
+
+    @cached_property
+    def process_metrics(self) -> ProcessMetrics:
+        """What this process measures of itself."""
+        from monitor.app.metrics.process import ProcessMetrics
+
+        return ProcessMetrics(lambda: self.retention_refused)
+
+    @cached_property
+    def metrics_pages(self) -> MetricsPages:
+        """The metrics of this process, and those of the whole installation."""
+        from monitor.app.metrics.installation import collector_of
+        from monitor.app.metrics.pages import MetricsPages
+
+        return MetricsPages(process=self.process_metrics, installation=collector_of(self))

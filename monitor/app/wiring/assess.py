@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from monitor.assess.ports import TokenEncoder
 from monitor.core.settings.load import Settings
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from monitor.assess.ports import Completer, Conversations, Embedder
     from monitor.assess.rerank.onnx import OnnxReranker
     from monitor.core.model import Assessment, Interaction
+
+    W = TypeVar("W", WatchedRelevance, WatchedReferences)
 
 
 class Assessing:
@@ -152,7 +154,7 @@ class Assessing:
         from monitor.app.wiring.relevance import WatchedRelevance
         from monitor.store.reference.usual_relevance import UsualRelevance
 
-        return WatchedRelevance(lambda: UsualRelevance(self._engine()))
+        return self._watched(WatchedRelevance(lambda: UsualRelevance(self._engine())))
 
     def assess_with(self, patience: float | None, *, live: bool = False) -> Assess:
         """From interactions that are to be stored to assessments with their ranks.
@@ -177,4 +179,10 @@ class Assessing:
         from monitor.app.wiring.reference import WatchedReferences
         from monitor.store.reference.references import ReferenceStore
 
-        return WatchedReferences(lambda: ReferenceStore(self._engine()))
+        return self._watched(WatchedReferences(lambda: ReferenceStore(self._engine())))
+
+    def _watched(self, watched: W) -> W:
+        """`watched`, closed before the engine over which its thread looks."""
+        self._engine()  # closed last
+        self._closing.callback(watched.close)
+        return watched

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from monitor.core.errors import WrongSettings
+from monitor.core.extras import require
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -112,13 +113,17 @@ class Auditing:
         """The configured authorities that time-stamp checkpoints.
 
         Raises:
-            WrongSettings: a URL is none, two have the same host, or the file of certificates cannot be read.
+            WrongSettings: a URL is none, the client of authorities is not installed, two have the same host, or the
+                file of certificates cannot be read.
         """
-        from monitor.app.audit.authority import Calendar, TimestampAuthority
+        from monitor.app.audit.authority import Calendar
 
         audit = self._settings.audit
         found: list[Authority] = []
         if audit.timestamp_url is not None:
+            require("timestamps", "MONITOR_AUDIT__TIMESTAMP_URL")
+            from monitor.app.audit.timestamps import TimestampAuthority
+
             found.append(TimestampAuthority(audit.timestamp_url.get_secret_value(), audit.timestamp_ca))
         elif audit.timestamp_ca is not None:
             raise WrongSettings("MONITOR_AUDIT__TIMESTAMP_CA needs MONITOR_AUDIT__TIMESTAMP_URL")

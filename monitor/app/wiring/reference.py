@@ -14,6 +14,7 @@ from monitor.store.reference.references import ReferenceStore
 
 log = logging.getLogger(__name__)
 RELOAD = 30.0  # seconds after which a new reference is noticed
+ENDING = 5.0  # seconds for which a look under way is waited for at the end
 
 
 class WatchedReferences:
@@ -30,6 +31,7 @@ class WatchedReferences:
         self._references = References()
         self._looked_at: float | None = None
         self._looking = Lock()
+        self._closed = False
         self._told: frozenset[str] = frozenset()
 
     def rank(self, assessments: Sequence[Assessment]) -> list[Assessment]:
@@ -40,7 +42,7 @@ class WatchedReferences:
         """
         if self._looked_at is None:
             self.look()
-        elif self._clock() - self._looked_at >= RELOAD and not self._looking.locked():
+        elif self._clock() - self._looked_at >= RELOAD and not self._looking.locked() and not self._closed:
             self._looked_at = self._clock()
             Thread(target=self._look_again, name="references", daemon=True).start()
         return self._references.rank(assessments)
@@ -52,6 +54,8 @@ class WatchedReferences:
             Retriable: the database is out of reach.
         """
         with self._looking:
+            if self._closed:
+                return
             store = self._store()
             hashes = store.hashes()
             unknown = hashes - self._held.keys()
@@ -69,3 +73,9 @@ class WatchedReferences:
             self.look()
         except MonitorError as error:
             log.warning("references: %s; those in memory stay in force", error)
+
+    def close(self) -> None:
+        """Begins no further look, and waits for the one under way, whose connection could otherwise not be closed."""
+        self._closed = True
+        if self._looking.acquire(timeout=ENDING):
+            self._looking.release()

@@ -18,6 +18,7 @@ from monitor.store.reference.usual_relevance import UsualRelevance
 log = logging.getLogger(__name__)
 RELOAD = 600.0  # seconds after which an app is looked up again
 MOST_APPS = 1_000
+ENDING = 5.0  # seconds for which a look under way is waited for at the end
 
 
 class WatchedRelevance:
@@ -32,17 +33,19 @@ class WatchedRelevance:
         self._held: LRUCache[str, tuple[float, Spread]] = LRUCache(MOST_APPS)
         self._due: set[str] = set()
         self._lock = Lock()
-        self._looking = False
+        self._looking: Thread | None = None
+        self._closed = False
 
     def __call__(self, app: str) -> Spread:
         with self._lock:
             looked_at, spread = self._held.get(app, (None, USUAL))
-            if (looked_at is None or self._clock() - looked_at >= RELOAD) and len(self._due) < MOST_APPS:
+            due = looked_at is None or self._clock() - looked_at >= RELOAD
+            if due and len(self._due) < MOST_APPS and not self._closed:
                 self._held[app] = self._clock(), spread  # not due again before the next look
                 self._due.add(app)
-                if not self._looking:
-                    self._looking = True
-                    Thread(target=self.look, name="relevance", daemon=True).start()
+                if self._looking is None:
+                    self._looking = Thread(target=self.look, name="relevance", daemon=True)
+                    self._looking.start()
         return spread
 
     def look(self) -> None:
@@ -50,16 +53,27 @@ class WatchedRelevance:
         while True:
             with self._lock:
                 if not self._due:
-                    self._looking = False
+                    self._looking = None
                     return
                 app = self._due.pop()
             try:
                 spread = self._store().of(app, USUAL)
             except MonitorError as error:
-                log.warning("how relevant chunks of %s usually are is not known: %s", plain(app), error)
+                log.warning(
+                    "how relevant chunks of %s usually are is not known: %s", plain(app), error, extra={"app": app}
+                )
                 continue
             except BaseException:
-                self._looking = False  # another thread looks the next time
+                self._looking = None  # another thread looks the next time
                 raise
             with self._lock:
                 self._held[app] = self._clock(), spread
+
+    def close(self) -> None:
+        """Begins no further look, and waits for the one under way, whose connection could otherwise not be closed."""
+        with self._lock:
+            self._closed = True
+            self._due.clear()
+            looking = self._looking
+        if looking is not None:
+            looking.join(ENDING)

@@ -35,7 +35,7 @@ class Use(StrEnum):
 
     @property
     def export(self) -> str:
-        return f"export it with optimum (docs/quality/{self}.md says how)"
+        return f"export it with optimum (`monitor docs quality/{self}` says how)"
 
 
 _ARCHITECTURES: Mapping[str, Kind] = {

@@ -106,7 +106,7 @@ def _session(graph: Path, *, use: Use, device: Device, threads: int) -> Any:
     except Exception as error:  # noqa: BLE001  onnxruntime's errors have no common base class
         raise WrongSettings(f"{graph}: onnxruntime cannot load it ({error}); export it again") from None
     if providers[0] == _CUDA and session.get_providers()[0] != _CUDA:
-        missing = "onnxruntime-gpu does not reach the GPU: driver, CUDA or cuDNN is missing (docs/quality/detector.md)"
+        missing = "onnxruntime-gpu finds no GPU: driver, CUDA or cuDNN is missing (`monitor docs quality/detector`)"
         if device == "cuda":
             raise WrongSettings(f"{use.setting}__DEVICE is cuda, but {missing}")
         log.warning("the %s runs on the CPU: %s", use.value, missing)
@@ -120,7 +120,7 @@ def _providers(device: Device, use: Use) -> list[str]:
     if _CUDA not in offered:
         raise WrongSettings(
             f"{use.setting}__DEVICE is cuda, but this onnxruntime does not support GPUs: install rag-monitor[gpu] "
-            "as docs/quality/detector.md says, or set the device to auto"
+            "as `monitor docs quality/detector` says, or set the device to auto"
         )
     ort.preload_dlls()  # CUDA and cuDNN from the nvidia wheels that the extra brings
     return [_CUDA, _CPU]

@@ -18,6 +18,7 @@ from monitor.assess.llm.endpoint import DEFAULT_BASE_URL, check_key
 from monitor.assess.ports import Embedder, Piecewise
 from monitor.core.errors import Fatal, MonitorError, Retriable
 from monitor.core.retry import retry_after
+from monitor.core.stage import stage
 
 _KNOWN_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 _RETRIABLE = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
@@ -140,6 +141,10 @@ class OpenAIEmbedder(Embedder, Piecewise):
 
     def _request(self, inputs: Sequence[str]) -> Vectors:
         """Sends one request and returns the unit vectors of its inputs."""
+        with stage("embed", model=self._name, server=self._host, texts=len(inputs)):
+            return self._vectors_of(inputs)
+
+    def _vectors_of(self, inputs: Sequence[str]) -> Vectors:
         try:
             response = self._client.embeddings.with_raw_response.create(
                 model=self._name,

@@ -25,6 +25,7 @@ from monitor.assess.ports import Budget, LanguageModel
 from monitor.core.errors import Fatal, MonitorError, Retriable
 from monitor.core.figures.prices import Price
 from monitor.core.retry import delay_before
+from monitor.core.stage import stage
 
 T = TypeVar("T", bound=Form)
 log = logging.getLogger(__name__)
@@ -215,8 +216,10 @@ class ChatModel(LanguageModel):
         most = reservation.spend
         result: Completion | MonitorError
         try:
-            result = self._sent(body, deadline)
-            used = self._reported_use(result, most)
+            with stage("chat", model=self._model, server=self._transport.host, purpose=self._purpose.value) as chat:
+                result = self._sent(body, deadline)
+                used = self._reported_use(result, most)
+                chat.add(input_tokens=used.input_tokens, output_tokens=used.output_tokens)
         except Refused as refused:
             result, used = self._refusal(refused, body), most if refused.worked else Spend(calls=1)
         except Unanswered as unanswered:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from monitor.cli.alert.simulate import alerts_simulate
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.errors import Fatal, OutOfReach, Retriable, WrongSettings
@@ -213,7 +214,7 @@ def alerts_test(
         receivers = application.alerting.receivers
         if receiver not in receivers:
             known = ", ".join(receivers)
-            see = "docs/on-call/receivers.md"
+            see = "`monitor docs on-call/receivers`"
             raise WrongSettings(f"{receiver!r} is not configured; configured: {known}. See {see}")
         try:
             typer.echo(f"{receiver}: {receivers[receiver].check()}")
@@ -243,6 +244,9 @@ def alerts_forget(
     if not forgotten:
         raise WrongSettings(f"no reading of {source!r} is known; `monitor ledger` lists what was read")
     typer.echo(f"{readable(source)} is forgotten until it is read again")
+
+
+alerts_app.command("simulate")(alerts_simulate)
 
 
 def _mutes(application: Application, now: datetime) -> tuple[dict[str, Muting], str | None]:

@@ -1,4 +1,4 @@
-"""The commands `monitor rules` and `monitor alerts simulate`: they try rules out before these are in force."""
+"""The commands `monitor rules …`: they try rules out before these are in force."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from monitor.cli.alert.commands import alerts_app
 from monitor.cli.alert.rules_versions import rules_export, rules_save, rules_show, rules_versions
+from monitor.cli.alert.simulate import RulesFile
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, duration, print_json
 from monitor.core.errors import WrongSettings
@@ -20,7 +20,7 @@ from monitor.core.text.plain import readable
 if TYPE_CHECKING:
     from monitor.alert.rule import Rule, RuleSet
     from monitor.alert.window import Span
-    from monitor.app.backtest import Rehearsed, Simulated
+    from monitor.app.backtest import Rehearsed
 
 rules_app = typer.Typer(
     name="rules", no_args_is_help=True, help="Check the alert rules, and save and compare versions of them."
@@ -30,12 +30,10 @@ rules_app.command("show")(rules_show)
 rules_app.command("export")(rules_export)
 rules_app.command("save")(rules_save)
 
-File = Annotated[Path | None, typer.Argument(help="Rules file; default: the one in force.")]
-
 
 @rules_app.command("check")
 def rules_check(
-    file: File = None,
+    file: RulesFile = None,
     *,
     against: Annotated[
         str | None, typer.Option(metavar="30d", help="Replay this much stored history and count how often each fires.")
@@ -48,7 +46,7 @@ def rules_check(
     """
     from monitor.cli.alert.tables import episodes_table, rehearsed_table, rules_table
 
-    rules, now = _rules(file), datetime.now(UTC)
+    rules, now = rules_of(file), datetime.now(UTC)
     if against is None:
         if as_json:
             print_json([_rule_json(rule, now) for rule in rules.rules])
@@ -74,42 +72,15 @@ def rules_check(
 
 
 @rules_app.command("list")
-def rules_list(file: File = None, *, as_json: AsJson = False) -> None:
+def rules_list(file: RulesFile = None, *, as_json: AsJson = False) -> None:
     """List the rules with owner, runbook, and who is notified when: at first, by escalation, and when nobody is."""
     from monitor.cli.alert.addressed import addressed_json, list_table
 
-    rules, now = _rules(file).rules, datetime.now(UTC)
+    rules, now = rules_of(file).rules, datetime.now(UTC)
     if as_json:
         print_json([{"name": rule.name, **addressed_json(rule, now)} for rule in rules])
     else:
         Console(highlight=False, emoji=False).print(list_table(rules, now))
-
-
-@alerts_app.command("simulate")
-def alerts_simulate(
-    file: File = None,
-    *,
-    scenario: Annotated[str | None, typer.Option(help="Without it, the command lists the scenarios.")] = None,
-    weeks: Annotated[int, typer.Option(min=1, max=1_000, help="How many weeks to play.")] = 4,
-    seed: Annotated[int, typer.Option(help="The same seed plays the same traffic.")] = 7,
-    as_json: AsJson = False,
-) -> None:
-    """Play simulated weeks to the rules: count false pages, and measure how soon each rule sees an incident."""
-    from monitor.app.backtest import on_scenario
-    from monitor.cli.alert.tables import simulated_table
-    from monitor.simulate.minute_counts import SCENARIOS
-
-    if scenario is None:
-        for name, known in SCENARIOS.items():
-            typer.echo(f"{name:12} {known.description}")
-        return
-    if scenario not in SCENARIOS:
-        raise WrongSettings(f"no scenario {scenario!r}; known: {', '.join(SCENARIOS)}")
-    played = [on_scenario(rule, SCENARIOS[scenario], weeks=weeks, seed=seed) for rule in _rules(file).rules]
-    if as_json:
-        print_json([_simulated_json(simulated) for simulated in played])
-    else:
-        Console(highlight=False, emoji=False).print(simulated_table(played))
 
 
 def _rule_json(rule: Rule, now: datetime) -> dict[str, Any]:
@@ -138,18 +109,7 @@ def _rehearsed_json(rehearsed: Rehearsed) -> dict[str, Any]:
     }
 
 
-def _simulated_json(simulated: Simulated) -> dict[str, Any]:
-    return {
-        "name": simulated.rule.name,
-        "weeks": simulated.weeks,
-        "false_pages": simulated.false_pages,
-        "why_not": simulated.why_not,
-        "delay_seconds": [None if delay is None else delay.total_seconds() for delay in simulated.delays],
-        "pages_again": simulated.pages_again,
-    }
-
-
-def _rules(file: Path | None) -> RuleSet:
+def rules_of(file: Path | None) -> RuleSet:
     """The rules of a file, or those in force: in the configured file, or in the database."""
     from monitor.alert.receivers import receivers
     from monitor.alert.rules.file import load_rules

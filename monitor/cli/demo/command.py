@@ -24,17 +24,20 @@ def demo(
     probe: Annotated[
         bool, typer.Option("--probe", help="Instead, probe two versions of the bot: the one that got worse is caught.")
     ] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Open the dashboard on it at the end; Ctrl-C ends it.")
+    ] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Print without colours.")] = False,
 ) -> None:
-    """Play 15 minutes of a support bot's traffic with a retrieval outage, and watch the alert come and go."""
+    """Play 15 minutes of a support bot with two incidents: one alert comes and goes, the other goes on firing."""
     console = Console(no_color=plain or None, highlight=False)
     if probe:
         from monitor.cli.demo.with_probe import play_probe
 
-        if kafka:
-            raise WrongSettings("--probe asks the bot itself: leave out --kafka")
+        if kafka or serve:
+            raise WrongSettings(f"--probe asks the bot itself: leave out {'--kafka' if kafka else '--serve'}")
         play_probe(load_settings(), console=console, llm=llm)
         return
     from monitor.cli.demo.demo import play_demo
 
-    play_demo(load_settings(), seed=seed, kafka=kafka, llm=llm, console=console)
+    play_demo(load_settings(), seed=seed, kafka=kafka, llm=llm, console=console, serve=serve)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 import sys
 from collections import Counter
@@ -26,16 +27,16 @@ from monitor.assess.explain import COLOURS
 from monitor.cli.demo.place import empty, in_the_demo, settings_of_demo
 from monitor.cli.demo.slack_preview import SlackPreview
 from monitor.cli.demo.with_llm import print_judgements, workers_running
-from monitor.cli.explain.panel import explanation
+from monitor.cli.explain.brief import in_brief
 from monitor.core.batch import Batch
 from monitor.core.model import Assessment, Interaction, Verdict
 from monitor.core.settings.load import Settings
 from monitor.ingest.decode import priced
-from monitor.simulate.scenarios import RETRIEVAL_OUTAGE, Scenario
+from monitor.simulate.scenarios import TWO_INCIDENTS, Phase, Scenario
 from monitor.simulate.traffic import PRICES, play
 
 APP = "quillmere-support"
-BAR = 40  # characters wide
+BAR = 24  # characters wide
 BLOCKS = {Verdict.GROUNDED: "█", Verdict.REFUSAL: "▒", Verdict.SELF_GENERATED: "░"}  # distinct without colours too
 RULES = """
 grouping: {wait: 0s, interval: 30s}
@@ -70,21 +71,27 @@ def play_demo(
     *,
     seed: int,
     console: Console,
-    scenario: Scenario = RETRIEVAL_OUTAGE,
+    scenario: Scenario = TWO_INCIDENTS,
     kafka: bool = False,
     llm: str | None = None,
+    serve: bool = False,
 ) -> None:
     """Plays `scenario` in fast-forward in a place of its own, and ends with commands to try next.
 
     Its state directory is `<state dir>/demo`: the database, which starts empty each time, the audit key, the witness.
     Nothing else is touched, whatever the settings name, except that a Slack message is really sent if Slack is
     configured. With `kafka` every answer goes through a real broker. With `llm`, the base URL of an OpenAI-compatible
-    server, the sidecar and the judge use it; without it they are off, whatever the settings say.
+    server, the sidecar and the judge use it; without it they are off, whatever the settings say. With `serve` the
+    dashboard opens on it at the end, until Ctrl-C.
 
     Raises:
         MonitorError: the embedded database, the encoder or the broker does not start, or the server does not answer.
     """
     started = clock()
+    if serve:
+        from monitor.cli.demo.dashboard import settings_of_dashboard
+
+        settings = settings_of_dashboard(settings)
     demo_settings = settings_of_demo(settings, llm, folder="demo")
     with ExitStack() as stack:
         if kafka:
@@ -93,6 +100,7 @@ def play_demo(
             topic = stack.enter_context(demo_topic(settings.kafka))
             ingest = settings.ingest.model_copy(update={"batch_ms": 50})  # each step waits for the previous one
             demo_settings = demo_settings.model_copy(update={"kafka": topic, "ingest": ingest})
+        logging.getLogger("monitor.app.audit.key").setLevel(logging.ERROR)  # nobody has to keep a copy of a demo's key
         application = stack.enter_context(Application(demo_settings))
         empty(application)
         application.prepare()
@@ -103,6 +111,10 @@ def play_demo(
             print_judgements(console, application)
         application.auditing.sealer().seal_and_sign(application.now())
         _conclude(console, application, played, seconds=clock() - started, kafka=kafka)
+        if serve:
+            from monitor.cli.demo.dashboard import show_dashboard
+
+            show_dashboard(application, console)
 
 
 @contextmanager
@@ -135,7 +147,7 @@ def _play(
     seed: int,
     console: Console,
 ) -> list[PlayedAnswer]:
-    preview = SlackPreview(console)
+    preview = SlackPreview(console, brief=True)
     receivers: dict[str, Receiver] = {"slack preview": preview}
     if "slack" in application.alerting.receivers:
         receivers["slack"] = application.alerting.receivers["slack"]
@@ -144,17 +156,13 @@ def _play(
     start = application.now().replace(second=0, microsecond=0) - scenario.lasts
     played: list[PlayedAnswer] = []
     minute: list[Verdict] = []
-    phase = None
     for end, answered in play(scenario, app=APP, start=start, seed=seed):
-        now_playing = scenario.phase_at(end - scenario.step - start)
-        if now_playing is not phase:
-            phase = now_playing
-            console.print(Text(f"── {phase.name} ", style="bold"))
         assessments = assess([s.interaction for s in answered])
         played += [PlayedAnswer(truth=s.truth, assessment=a) for s, a in zip(answered, assessments, strict=True)]
         minute += [a.verdict for a in assessments]
         if not end.second:
-            console.print(_minute_line(end - timedelta(minutes=1), minute))
+            began = end - timedelta(minutes=1)
+            console.print(_minute_line(began, minute, scenario.phase_at(began - start)))
             minute = []
         for change in loop.evaluate(end):
             console.print(_transition_line(change))
@@ -170,12 +178,12 @@ def _introduce(console: Console, application: Application, scenario: Scenario, *
     models = f"The sidecar and the judge use {escape(str(llm.model))} at {escape(str(llm.base_url))}.\n"
     broker = f"It goes through Kafka: topic {', '.join(application.settings.kafka.topics)} on {servers}.\n"
     console.print(
-        f"[bold]The support bot of Quillmere Cloud[/], a made-up provider: {minutes} minutes in fast-forward.\n"
-        f"monitor embeds every answer with {escape(embedder.model)}, gives it a verdict under the profile "
-        f"{profile.name}, and stores it in PostgreSQL.\n"
+        f"[bold]The support bot of Quillmere Cloud[/], made up: {minutes} minutes in fast-forward.\n"
+        f"Verdicts by {escape(embedder.model)}, profile {profile.name}; stored in PostgreSQL.\n"
         f"{broker if kafka else ''}"
         f"{models if application.language_models.judge is not None else ''}"
-        "An alert fires when more than 30 % of the answers in 3 minutes are negative, with 95 % confidence.\n"
+        "An alert fires when over 30 % of 3 minutes' answers are negative, 95 % sure.",
+        soft_wrap=True,
     )
     legend = Text("  UTC    ")
     for verdict in Verdict:
@@ -183,7 +191,7 @@ def _introduce(console: Console, application: Application, scenario: Scenario, *
     console.print(legend)
 
 
-def _minute_line(minute: datetime, verdicts: Sequence[Verdict]) -> Text:
+def _minute_line(minute: datetime, verdicts: Sequence[Verdict], phase: Phase) -> Text:
     counts = Counter(verdicts)
     total = max(len(verdicts), 1)
     line = Text(f"  {minute:%H:%M}  ")
@@ -194,7 +202,8 @@ def _minute_line(minute: datetime, verdicts: Sequence[Verdict]) -> Text:
         line.append(BLOCKS[verdict] * width, COLOURS[verdict])
         cells += width
     negative = sum(counts[v] for v in Verdict if v.negative)
-    return line.append(f"  {len(verdicts):3d} answers  {negative / total:4.0%} negative")
+    line.append(f"  {len(verdicts):3d} answers  {negative / total:4.0%} negative  ")
+    return line.append(phase.name, "dim")
 
 
 def _transition_line(change: Transition) -> Text:
@@ -216,7 +225,7 @@ def _conclude(
     seconds: float,
     kafka: bool,
 ) -> None:
-    table = Table("what the bot did", *(v.replace("_", "-") for v in Verdict), "total", title="Verdicts", box=None)
+    table = Table("what the bot did", *(v.replace("_", "-") for v in Verdict), "total", box=None)
     seen = Counter((t.truth, t.assessment.verdict) for t in played)
     for truth in Verdict:
         found = [seen[truth, verdict] for verdict in Verdict]
@@ -225,34 +234,31 @@ def _conclude(
     console.print(table)
     right = sum(t.truth is t.assessment.verdict for t in played)
     console.print(
-        f"{right} of {len(played)} verdicts are right. The traffic is invented and easier than yours: "
-        "see docs/quality/verdicts.md for figures on real answers.\n"
+        f"{right} of {len(played)} verdicts are right; this traffic is invented, and easier than yours\n"
+        "(`monitor docs quality/verdicts` has figures on real answers).\n",
+        soft_wrap=True,
     )
     for verdict in Verdict:
-        console.print(Text(f"Two answers with the verdict {verdict.replace('_', '-')}", style="bold"))
-        chosen = [t.assessment for t in played if t.assessment.verdict is verdict and t.truth is verdict]
-        for assessment in chosen[:: max(1, len(chosen) // 2)][:2]:
+        right_ones = [t.assessment for t in played if t.assessment.verdict is verdict and t.truth is verdict]
+        for assessment in sorted(right_ones, key=lambda a: len(a.interaction.answer))[:1]:  # short ones fit the screen
             for row in application.queries.with_assessments(assessment.interaction.id, APP):
-                judged = application.queries.judgements(APP, row["id"])
-                console.print(explanation(row, judged))
+                console.print(in_brief(row))
     program = sys.argv[0] if Path(sys.argv[0]).name == "monitor" else "monitor"
     command, of_demo = shlex.quote(program), in_the_demo(application.settings.state_dir, program)
     shown = next((t.assessment.interaction.id for t in played if t.truth is not t.assessment.verdict), "demo-00000")
-    next_commands = (
-        ("open the link that this prints; the span of one hour shows the outage best", f"{of_demo} serve"),
-        ("show the alert that came and went", f"{of_demo} alerts list"),
+    console.print(f"{len(played)} answers in {seconds:.0f} s. Next:")
+    for purpose, line in (
+        ("open the link that this prints; the span of one hour shows both incidents", f"{of_demo} serve"),
+        ("show the alert that fires, and the one that came and went", f"{of_demo} alerts show negative-rate"),
         ("explain an answer with a wrong verdict", f"{of_demo} explain {shown}"),
         ("prove that nothing was changed since it was stored", f"{of_demo} audit verify"),
         *([("show what became of every message", f"{of_demo} ledger --recount")] if kafka else []),
-        ("check that everything is ready for your own answers", f"{command} doctor"),
-        ("assess your own answers; docs/start/events.md describes the format", f"{command} replay answers.jsonl"),
-        ("watch a chatbot that runs; docs/join has a guide for each framework", f"{command} collect"),
-        ("assess a file as it grows, with the alert rules", f"{command} run answers.jsonl"),
-        (
-            "read Kafka instead; see docs/operate/kafka.md",
-            f"MONITOR_KAFKA__BOOTSTRAP_SERVERS=… MONITOR_KAFKA__TOPICS=… {command} run",
-        ),
-    )
-    console.print(f"{len(played)} answers in {seconds:.0f} s. Next:")
-    for purpose, line in next_commands:
+    ):
         console.print(f"  # {purpose}\n  {line}", markup=False, soft_wrap=True)
+    for line, purpose in (
+        (f"{command} doctor", "is everything ready for your own answers?"),
+        (f"{command} replay answers.jsonl", "your own; the form: monitor docs start/events"),
+        (f"{command} collect", "watch a chatbot that runs; how: monitor docs join"),
+        (f"{command} run", "read Kafka; how: monitor docs operate/kafka"),
+    ):
+        console.print(f"  {line}  # {purpose}", markup=False, soft_wrap=True)

@@ -11,11 +11,12 @@ from pydantic import SecretStr
 from monitor.app.wiring.application import Application
 from monitor.cli.demo.with_llm import with_llm
 from monitor.core.settings.audit import AuditSettings
-from monitor.core.settings.load import CONFIG_FILE, Settings
+from monitor.core.settings.file import IN_WORKING_DIRECTORY, NAMED_BY
+from monitor.core.settings.load import Settings
 from monitor.simulate.traffic import PRICES
 from monitor.store.embedded_postgres import embedded_database
 
-_ELSEWHERE = ("MONITOR_DATABASE_URL", "MONITOR_AUDIT")  # settings that lead a command away from the demo
+_ELSEWHERE = ("MONITOR_DATABASE_URL", "MONITOR_AUDIT", NAMED_BY)  # settings that lead a command away from the demo
 
 
 def settings_of_demo(settings: Settings, llm: str | None, *, folder: str) -> Settings:
@@ -44,7 +45,7 @@ def in_the_demo(own: Path, program: str) -> str:
     away = [name for name in sorted(os.environ) if name.startswith(_ELSEWHERE)]
     unset = f"env {' '.join(f'-u {name}' for name in away)} " if away else ""
     state, folder = shlex.quote(str(own.absolute())), ""
-    if CONFIG_FILE.exists():  # it is read from the working directory, so the line leaves that
+    if IN_WORKING_DIRECTORY.exists():  # it is read from the working directory, so the line leaves that
         folder = f"cd {state} && "
         program = str(Path(program).absolute()) if "/" in program else program
     return f"{folder}{unset}MONITOR_STATE_DIR={state} {shlex.quote(program)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from html import unescape
 from typing import Any, ClassVar
@@ -19,15 +19,20 @@ from monitor.alert.receivers.slack.message import root_message, thread_message
 
 _LINK = re.compile(r"<([^|>]+)\|([^>]+)>")
 _WIDTH = 100
+_REST = "and how sure that is, what changed, three answers, buttons"
 
 
 class SlackPreview(Receiver):
-    """A receiver that prints the root message when an episode begins, then the messages in its thread."""
+    """A receiver that prints the root message when an episode begins, then the messages in its thread.
+
+    With `brief`, of a root message only what leads: the alert, its cause and its rate.
+    """
 
     resend: ClassVar[timedelta | None] = None
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, brief: bool = False) -> None:
         self._console = console
+        self._brief = brief
 
     @override
     def send(self, notification: Notification) -> None:
@@ -35,14 +40,24 @@ class SlackPreview(Receiver):
         message = root_message(notification, buttons=True) if first else thread_message(notification)
         blocks: list[Any] = message.blocks
         lines = [line for block in blocks for line in _lines(block)]
+        if self._brief:
+            lines = _leading(blocks) if first else [line for line in lines if line.plain]
         title = "Slack would receive" if first else "Slack would receive, in the thread of the first message"
         colour = "green" if notification.over else "red"
         panel = Panel(Text("\n").join(lines), title=title, title_align="left", border_style=colour, width=_WIDTH)
+        panel.subtitle, panel.subtitle_align = _REST if self._brief and first else None, "left"
         self._console.print(panel)
 
     @override
     def check(self) -> str:
         return "a preview on the terminal"
+
+
+def _leading(blocks: Sequence[Mapping[str, Any]]) -> list[Text]:
+    """The header, the first line of the cause, and the alert's rate."""
+    cause, figures = blocks[1], next(block["fields"] for block in blocks if "fields" in block)
+    rate = _plain(figures[0]).replace("*", "").replace("\n", ": ", 1)
+    return [Text(_plain(blocks[0]["text"]), style="bold"), Text(_plain(cause["text"]).partition("\n")[0]), Text(rate)]
 
 
 def _lines(block: Mapping[str, Any]) -> list[Text]:

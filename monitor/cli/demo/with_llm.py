@@ -10,7 +10,6 @@ from rich.table import Table
 
 from monitor.app.pending.workers import work_off, working
 from monitor.app.wiring.application import Application
-from monitor.assess.llm.served_models import served_models
 from monitor.cli.terminal import literal, stopping
 from monitor.core.errors import WrongSettings
 from monitor.core.pending import Work
@@ -25,8 +24,10 @@ def with_llm(settings: Settings, base_url: str) -> Settings:
 
     Raises:
         OutOfReach: the server does not answer.
-        WrongSettings: it refuses, or lists no model and none is configured.
+        WrongSettings: the server refuses, or lists no model and none is configured.
     """
+    from monitor.assess.llm.served_models import served_models
+
     key = settings.llm.api_key or SecretStr("none")  # a local server needs none
     model = settings.llm.model
     try:

@@ -124,6 +124,6 @@ def _conclude(console: Console, application: Application, before: ProbeRun, afte
         ("compare the versions again", f"{of_demo} probe compare {before.number} {after.number}"),
         ("show the alert", f"{of_demo} alerts list"),
         ("write the golden set to a file, in the form that golden import reads", f"{of_demo} golden export {GOLDEN}"),
-        ("probe your own chatbot; docs/quality/probes.md shows how", f"{shlex.quote(_program())} probe run --help"),
+        ("probe your own chatbot; how: monitor docs quality/probes", f"{shlex.quote(_program())} probe run --help"),
     ):
         console.print(f"  # {purpose}\n  {line}", markup=False, soft_wrap=True)

@@ -159,7 +159,7 @@ def _answer(row: Mapping[str, Any]) -> Group:
     only_polite = not any(s.role is Role.CONTENT for s in found)
     for number, s in enumerate(found, 1):
         table.add_row(str(number), _marked(row["answer"], s))
-        for line in _findings(row, s, only_polite=only_polite):
+        for line in findings(row, s, only_polite=only_polite):
             table.add_row("", line)
     heading = "the answer, sentence by sentence"
     if not compared(row):
@@ -181,7 +181,7 @@ def _marked(answer: str, s: ReadSentence) -> Text:
     return text
 
 
-def _findings(row: Mapping[str, Any], s: ReadSentence, *, only_polite: bool) -> Iterator[Text]:
+def findings(row: Mapping[str, Any], s: ReadSentence, *, only_polite: bool) -> Iterator[Text]:
     """What was found about one sentence. If `only_polite`, no sentence states anything and all were judged."""
     if s.cue is not None:
         cue = " as a whole" if s.cue == (s.start, s.end) else f": “{_short(row['answer'][slice(*s.cue)])}”"

@@ -83,7 +83,7 @@ def _write(found: Evaluated, target: Path) -> None:
 
     match target.suffix:
         case ".html":
-            from monitor.report.charts.drawing import evaluation_chart  # altair takes time to import
+            from monitor.report.charts.drawing import evaluation_chart
 
             text = page(found, evaluation_chart)
         case ".md":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from monitor.core.settings.sections import Port, Section
 
@@ -43,9 +43,9 @@ class TraceLimits(Section):
 class CollectSettings(TraceLimits):
     """`monitor collect`: OTLP and interactions over HTTP and gRPC. Without a token it serves this machine only."""
 
-    host: str = "127.0.0.1"
+    host: str = Field("127.0.0.1", description="the address to listen on; 0.0.0.0: all of this machine")
     port: Port = Field(4318, description="HTTP; 0: any free one")
-    grpc_port: Port | None = Field(4317, description="OTLP/gRPC; 0: any free one")
+    grpc_port: Port | None = Field(4317, description="OTLP/gRPC; 0: any free one; off: not served")
     tls_certificate: Path | None = Field(None, description="PEM file with the chain; default: no TLS")
     tls_key: Path | None = Field(None, description="PEM file")
     max_body_bytes: int = Field(20 * 2**20, gt=0, description="of a request, decompressed")
@@ -53,6 +53,11 @@ class CollectSettings(TraceLimits):
     max_requests: int = Field(64, gt=0, description="under way at a time; further ones get 503")
     max_request_bytes: int = Field(128 * 2**20, gt=0, description="of all requests under way")
     bytes_per_second: float = Field(8 * 2**20, gt=0, description="of each token, saved up for 10 s; beyond it 429")
+
+    @field_validator("grpc_port", mode="before")
+    @classmethod
+    def _off(cls, value: object) -> object:
+        return None if value == "off" else value
 
     @model_validator(mode="after")
     def _both(self) -> Self:

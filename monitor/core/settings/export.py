@@ -19,30 +19,30 @@ _PLACE = re.compile(r"\{([^{}]*)\}")
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+(?:/[^\s<>|\"\\^`]*)?")
 _NAME = Field(min_length=1)
 
-_Url = Annotated[str, Field(pattern=r"^https?://[^/\s<>|\"\\^`{}@]+[^\s<>|\"\\^`{}?#]*$")]
+Url = Annotated[str, Field(pattern=r"^https?://[^/\s<>|\"\\^`{}@]+[^\s<>|\"\\^`{}?#]*$")]
 Sent = Literal["verdict", "probabilities", "similarities", "rank", "refusal", "diagnosis", "judgements"]
 
 
 class OtlpExportSettings(Section):
     """An OpenTelemetry collector or backend that takes logs over OTLP/HTTP."""
 
-    endpoint: _Url | None = Field(None, description="base URL; /v1/logs is appended, unless it ends so")
+    endpoint: Url | None = Field(None, description="base URL; /v1/logs is appended, unless it ends so")
     headers: SecretStr | None = Field(None, description="name=value, separated by commas, values URL-encoded")
 
 
 class PhoenixExportSettings(Section):
     """An Arize Phoenix server, through its REST API."""
 
-    url: _Url | None = None
-    api_key: SecretStr | None = None
+    url: Url | None = Field(None, description="the server's address")
+    api_key: SecretStr | None = Field(None, description="if the server asks for one")
 
 
 class LangfuseExportSettings(Section):
     """A project of Langfuse, through its public API."""
 
-    url: _Url | None = Field(None, description="such as https://cloud.langfuse.com")
-    public_key: str | None = None
-    secret_key: SecretStr | None = None
+    url: Url | None = Field(None, description="such as https://cloud.langfuse.com")
+    public_key: str | None = Field(None, description="pk-lf-…")
+    secret_key: SecretStr | None = Field(None, description="sk-lf-…")
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

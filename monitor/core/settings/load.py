@@ -1,4 +1,4 @@
-"""Loads the settings: the environment (`MONITOR_…`, nested by `__`), secret files (`MONITOR_…_FILE`), `monitor.toml`.
+"""Loads the settings: the environment (`MONITOR_…`, nested by `__`), secret files (`MONITOR_…_FILE`), a settings file.
 
 Nothing is read at import; commands call `load_settings()`.
 """
@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from platformdirs import user_state_path
 from pydantic import (
@@ -22,10 +22,10 @@ from pydantic import (
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
-    TomlConfigSettingsSource,
 )
 from typing_extensions import override
 
@@ -43,6 +43,14 @@ from monitor.core.settings.alert import (
 from monitor.core.settings.audit import AuditSettings
 from monitor.core.settings.collect import CollectSettings
 from monitor.core.settings.export import ExportSettings, TraceUrls
+from monitor.core.settings.file import (
+    IN_WORKING_DIRECTORY,
+    NAMED_BY,
+    exposed_secrets,
+    line_of,
+    read_settings_file,
+    settings_file,
+)
 from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.settings.lookup import LookupSettings
 from monitor.core.settings.privacy import RedactionSettings, RetentionSettings
@@ -58,11 +66,11 @@ from monitor.core.settings.sections import (
     RerankerSettings,
     SidecarSettings,
 )
+from monitor.core.settings.tracing import TracingSettings
 from monitor.core.settings.web import WebSettings
 from monitor.core.yaml.problems import UNKNOWN_KEY, KeyPath, keys_at, problems_of, written
 
 PREFIX = "MONITOR_"
-CONFIG_FILE = Path("monitor.toml")
 _FILE = "_FILE"
 # read by tests and benchmarks, and by `monitor.client` in the chatbot
 _NOT_OURS = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES", "MONITOR_TEST_", "MONITOR_CLIENT_")
@@ -86,7 +94,10 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
 
-    state_dir: Path = Field(default_factory=state_dir)
+    state_dir: Path = Field(
+        default_factory=state_dir,
+        description="folder of the embedded PostgreSQL, keys and caches; default: the user's state directory",
+    )
     database_url: SecretStr | None = Field(None, description="any PostgreSQL ≥ 15; default: the embedded database")
     profile: str | None = Field(
         None, description="name of a shipped profile, or path of a profile file; default: by embedder"
@@ -100,6 +111,7 @@ class Settings(BaseSettings):
     prices: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = Field(
         None, description="file with the prices of the chatbots' models; default: none, so no costs"
     )
+    log_format: Literal["text", "json"] = Field("text", description="of what is logged; json: one object a line")
     public_url: str | None = Field(None, description="URL of this installation, for links in messages")
     docs_url: Annotated[str | None, Field(pattern=r"^https?://[^\s<>|\"\\^`{}?#]+$")] = Field(
         None, description="URL above `docs/` where people read this documentation, for runbooks as links"
@@ -135,6 +147,7 @@ class Settings(BaseSettings):
     web: WebSettings = WebSettings()
     collect: CollectSettings = CollectSettings()
     export: ExportSettings = ExportSettings()
+    tracing: TracingSettings = TracingSettings()
 
     @classmethod
     @override
@@ -146,12 +159,13 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,  # _SecretFileSource replaces it
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """In order of precedence: arguments, the environment, secret files, `monitor.toml`."""
+        """In order of precedence: arguments, the environment, secret files, the settings file."""
+        file = settings_file()
         return (
             init_settings,
             _PlainSource(settings_cls),
             _SecretFileSource(settings_cls),
-            TomlConfigSettingsSource(settings_cls, CONFIG_FILE),
+            InitSettingsSource(settings_cls, {} if file is None else read_settings_file(file, Settings)),
         )
 
 
@@ -192,18 +206,30 @@ def load_settings(**overrides: Any) -> Settings:
     Raises:
         WrongSettings: a value or a name is wrong; the message lists each with its place.
     """
+    file = settings_file()
     for name in unknown_names():
         log.warning("%s is not a setting of monitor and is ignored; %s", name, _hint(_nearest(name)))
+    if secrets := readable_secrets():
+        log.warning("every user of this machine can read %s in %s: chmod 640 %s", ", ".join(secrets), file, file)
     try:
         return Settings(**overrides)
     except ValidationError as error:
-        found = "\n".join(f"  {_told(path, problem)}" for path, problem in problems_of(error, Settings))
-        raise WrongSettings(f"wrong settings (MONITOR_… in the environment, or monitor.toml):\n{found}") from None
+        found = "\n".join(f"  {_told(path, problem, file)}" for path, problem in problems_of(error, Settings))
+        places = f"MONITOR_… in the environment, or {file or IN_WORKING_DIRECTORY}"
+        raise WrongSettings(f"wrong settings ({places}):\n{found}") from None
     except SettingsError as error:
         field = str(error).partition('"')[2].partition('"')[0]
         raise WrongSettings(f"MONITOR_{field.upper()}…: is not valid JSON: {error.__cause__}") from None
-    except ValueError as error:  # a TOML file that does not parse
-        raise WrongSettings(f"{CONFIG_FILE}: {error}") from None
+
+
+def readable_secrets() -> list[str]:
+    """The secrets in the settings file, if everybody on this machine can read it.
+
+    Raises:
+        WrongSettings: the file cannot be read.
+    """
+    file = settings_file()
+    return [] if file is None else exposed_secrets(file, Settings)
 
 
 def unknown_names() -> list[str]:
@@ -212,7 +238,8 @@ def unknown_names() -> list[str]:
     Unknown names in a section are not among them: `load_settings` refuses those.
     """
     ours = (name for name in os.environ if name.startswith(PREFIX) and not name.startswith(_NOT_OURS))
-    return sorted(name for name in ours if not _is_known(name) and not _is_known(name.removesuffix(_FILE)))
+    unknown = (name for name in ours if not _is_known(name) and not _is_known(name.removesuffix(_FILE)))
+    return sorted(name for name in unknown if name != NAMED_BY)
 
 
 def _is_known(name: str) -> bool:
@@ -240,8 +267,8 @@ def _hint(name: str | None) -> str:
     return f"did you mean {name}?" if name else "`monitor settings` lists all settings"
 
 
-def _told(path: KeyPath, problem: str) -> str:
-    """A problem with the name in the environment that caused it, or with its place in the file."""
+def _told(path: KeyPath, problem: str, file: Path | None) -> str:
+    """A problem with the name in the environment that caused it, or with its line in the file."""
     for length in range(len(path), 0, -1):
         name = _in_environment(path[:length])
         given = {known.upper() for known in os.environ} & {name, name + _FILE}
@@ -253,7 +280,8 @@ def _told(path: KeyPath, problem: str) -> str:
             similar = get_close_matches(str(path[-1]), keys_at(Settings, path[:-1]), n=1)
             problem = f"is not a setting; {_hint(_in_environment((*path[:-1], *similar)) if similar else None)}"
         return f"{min(given)}: {problem}"
-    return f"{written(path)}: {problem}"
+    line = None if file is None else line_of(file, path)
+    return f"{written(path)}: {problem}" if line is None else f"{file}:{line}: {written(path)}: {problem}"
 
 
 def _in_environment(path: KeyPath) -> str:

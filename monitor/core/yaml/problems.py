@@ -90,7 +90,7 @@ def keys_at(form: type[BaseModel], path: Sequence[int | str]) -> list[str]:
     """The keys that a mapping at `path` of a `form` may have."""
     forms = [form]
     for part in path:
-        inner = [_models(field.annotation) for each in forms for key, field in _fields(each) if key == part]
+        inner = [models_in(field.annotation) for each in forms for key, field in _fields(each) if key == part]
         # a place in a list, or a key that the user chose, leads to no other form
         forms = [model for models in inner for model in models] or forms
     return [key for each in forms for key, _ in _fields(each)]
@@ -128,7 +128,8 @@ def _fields(form: type[BaseModel]) -> Iterator[tuple[str, Any]]:
         yield field.alias or name, field
 
 
-def _models(annotation: Any) -> list[type[BaseModel]]:
+def models_in(annotation: Any) -> list[type[BaseModel]]:
+    """The forms that a field of this type may hold, by itself or in a list or mapping."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
-    return [model for argument in get_args(annotation) for model in _models(argument)]
+    return [model for argument in get_args(annotation) for model in models_in(argument)]

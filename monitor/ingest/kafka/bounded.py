@@ -141,7 +141,6 @@ class _Batch(DefaultRecordBatch):  # type: ignore[misc]
     @override
     def _maybe_uncompress(self) -> None:
         if not self._decompressed and self.compression_type:
-            self._assert_has_codec(self.compression_type)
             batch = memoryview(self._buffer)
             try:
                 self._buffer = decompressed(self.compression_type, bytes(batch[self._pos :]), self._most)

@@ -35,8 +35,7 @@ log = logging.getLogger(__name__)
 
 _DRAIN = 3.0  # seconds for a revoked partition to be stored; later the fence rejects it
 _SHORTEST, _REBALANCE = 0.05, 1.0  # seconds of a poll: at least, and while the group is rebalancing
-_COMMIT_ALL, _PLACE_AGAIN = 5.0, 2.0  # seconds
-_LOOK = 2.0  # seconds between two looks at the ends of the logs
+_COMMIT_ALL, _PLACE_AGAIN, _LOOK = 5.0, 2.0, 2.0  # seconds; the last one between two looks at the ends of the logs
 _CLOSE_MS = 3_000
 
 
@@ -70,7 +69,8 @@ class KafkaSource(Source):
         self._place_at = self._look_at = 0.0
         self._offsets: tuple[Offset, ...] = ()
         self._committed_last: dict[Partition, int] = {}
-        self._commit_all_at = monotonic() + _COMMIT_ALL
+        self.polled_at = monotonic()  # when the client was last asked for records, by this clock
+        self._commit_all_at = self.polled_at + _COMMIT_ALL
         self._later: Exception | None = None
         self._closing = False
         if bounds is not None:
@@ -210,6 +210,7 @@ class KafkaSource(Source):
 
     def _polled(self, seconds: float, most: int) -> dict[Partition, list[Any]]:
         """The records that the client returns within `seconds`."""
+        self.polled_at = monotonic()
         if self._bounds is None and (state := self._consumer.group_metadata().state) != MemberState.STABLE:
             seconds = max(seconds, _REBALANCE)
             if state == MemberState.REBALANCING:

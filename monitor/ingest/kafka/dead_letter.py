@@ -96,7 +96,7 @@ class DeadLetterMirror:
         self._topic = topic
         if kafka.reads(topic):
             raise WrongSettings(f"{_SETTING}: {topic} is one of the topics to read; its dead letters would loop")
-        self._producer = connected_producer(kafka, compression_type="zstd")
+        self._producer = connected_producer(kafka, compression_type="lz4")
         try:
             partitions_for(self._producer, topic, setting=_SETTING)
         except MonitorError:

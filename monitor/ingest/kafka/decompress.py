@@ -5,15 +5,20 @@ from __future__ import annotations
 import gzip
 import io
 import struct
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import lz4.frame
 import snappy
-import zstandard
 
 from monitor.core.errors import MonitorError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 _PIECE = 2**20  # bytes that are decompressed at a time
@@ -24,13 +29,16 @@ _LZ4_BLOCKS = range(4, 8)  # the sizes of blocks that there are
 _LZ4_FLAGS, _LZ4_SIZES = 4, 5  # bytes of a frame, after the four that begin each
 _DAMAGED = (
     *(EOFError, OSError, ValueError, IndexError, struct.error),
-    *(zlib.error, zstandard.ZstdError, snappy.UncompressError, RuntimeError),  # RuntimeError: lz4
+    *(zlib.error, zstd.ZstdError, snappy.UncompressError, RuntimeError),  # RuntimeError: lz4
 )
 _READERS: dict[int, Callable[[io.BytesIO], Any]] = {
     GZIP: lambda source: gzip.GzipFile(fileobj=source),
     LZ4: lambda source: lz4.frame.LZ4FrameFile(source, "rb"),
-    ZSTD: lambda source: zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True),
+    ZSTD: lambda source: zstd.ZstdFile(source, "rb"),
 }
+
+
+_CODECS = frozenset({SNAPPY, *_READERS})
 
 
 class NotDecompressedError(MonitorError):
@@ -43,9 +51,11 @@ def decompressed(codec: int, data: bytes, most: int) -> bytearray:
     Never more than `most` bytes and a piece are in memory, whatever lengths the data declares.
 
     Raises:
-        NotDecompressedError: there are more bytes, or the data is damaged.
+        NotDecompressedError: there are more bytes, the data is damaged, or Kafka has no such format.
     """
     out = bytearray()
+    if codec not in _CODECS:
+        raise NotDecompressedError(f"cannot be decompressed: {codec} is no compression that Kafka has")
     try:
         if codec == SNAPPY:
             for block in _snappy_blocks(data):

@@ -11,9 +11,6 @@ import re
 from collections.abc import Iterator
 from itertools import accumulate
 
-from stdnum import luhn
-from stdnum.iso7064 import mod_97_10
-
 from monitor.privacy.redaction.spans import Span
 
 UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts without spaces between words
@@ -127,7 +124,7 @@ def _iban_length(written: str) -> int:
     for end in range(len(written), 0, -1):
         if end == len(written) or not written[end].isalnum():
             account = "".join(filter(str.isalnum, written[:end]))
-            if len(account) in _IBAN_LENGTHS and mod_97_10.is_valid(account[4:] + account[:4]):
+            if len(account) in _IBAN_LENGTHS and _is_account(account):
                 return end
     return 0
 
@@ -143,5 +140,16 @@ def _card_end(whole: str, groups: list[Span], totals: list[int], first: int) -> 
             break
         if length in _CARD_LENGTHS:
             digits = "".join(whole[start:end] for start, end in groups[first : last + 1])
-            best = last if luhn.is_valid(digits) else best
+            best = last if _is_card(digits) else best
     return best
+
+
+def _is_account(account: str) -> bool:
+    """Whether the check digits of an IBAN are right: ISO 7064, MOD 97-10, with letters from A = 10."""
+    return int("".join(str(int(character, 36)) for character in account[4:] + account[:4])) % 97 == 1
+
+
+def _is_card(digits: str) -> bool:
+    """Whether the last digit is the right check digit: ISO/IEC 7812-1, annex B (Luhn)."""
+    doubled = (sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
+    return (sum(doubled) + sum(map(int, digits[-1::-2]))) % 10 == 0

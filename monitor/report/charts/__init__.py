@@ -1,4 +1,4 @@
-"""Charts drawn with Altair.
+"""Charts, written as SVG.
 
 Takes points with their intervals; gives SVG elements for pages and PNG images for Slack.
 """

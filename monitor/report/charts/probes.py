@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
-import altair as alt
-
-from monitor.report.charts.drawing import COLOURS, data, svg
+from monitor.report.charts.drawing import COLOURS
+from monitor.report.charts.plot import SYMBOL, Key, Look, Plot
+from monitor.report.charts.scales import as_number, ticks
+from monitor.report.charts.svg import add_bars, add_line, add_marks
 
 WIDTH, HEIGHT = 560, 190  # pixels of a plot
 _KEPT = 128  # drawings
-_SERIES = {"correctness": COLOURS[0], "wscore": COLOURS[1]}
+_SERIES = {
+    "correctness": Key(name="correctness", colour=COLOURS[0]),
+    "wscore": Key(name="wscore", colour=COLOURS[1], shape="triangle", dash="5,3"),
+}
 _HIGHEST = 5  # score
 
 
@@ -30,24 +33,23 @@ class ScorePoint:
 @lru_cache(maxsize=_KEPT)
 def scores_chart(points: tuple[ScorePoint, ...], description: str, *, width: int = WIDTH) -> str:
     """Mean scores with their intervals as an SVG element, from 0 to 5; the lines differ in dash and points too."""
-    names = [name for name in _SERIES if any(point.score == name for point in points)]
-    rows = [
-        {"run": p.run, "score": p.score, "mean": p.mean / 1000, "low": p.low / 1000, "high": p.high / 1000}
-        for p in points
-    ]
-    shared: dict[str, Any] = {
-        "sort": names,
-        "legend": alt.Legend(title=None, orient="top", symbolStrokeWidth=2, symbolOpacity=1),
-    }
-    colour = alt.Color("score:N", scale=alt.Scale(domain=names, range=[_SERIES[name] for name in names]), **shared)
-    dash = alt.StrokeDash("score:N", scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]][: len(names)]), **shared)
-    shape = alt.Shape("score:N", scale=alt.Scale(domain=names, range=["circle", "triangle-up"][: len(names)]), **shared)
-    mean = alt.Y("mean:Q", title="mean score", scale=alt.Scale(domain=[0, _HIGHEST], clamp=True)).axis(tickCount=5)
-    run = alt.X("run:O", title="run").axis(grid=False, labelAngle=0, labelOverlap=True)
-    whole = alt.Chart(data(rows))
-    bars = whole.mark_rule(strokeWidth=5 if width == WIDTH else 3, opacity=0.22).encode(
-        run, alt.Y("low:Q"), alt.Y2("high:Q"), colour
-    )
-    lines = whole.mark_line(strokeWidth=2).encode(run, mean, colour, dash)
-    dots = whole.mark_point(filled=True, opacity=1, size=34).encode(run, mean, colour, shape)
-    return svg(alt.layer(bars, lines, dots), description, width=width, height=HEIGHT)
+    runs = sorted({point.run for point in points})
+    place = {run: number for number, run in enumerate(runs)}
+    plot = Plot(width, HEIGHT, x=(-0.5, max(len(runs), 1) - 0.5), y=(0, _HIGHEST), look=Look())
+    plot.left(ticks(0, _HIGHEST, 1, as_number), "mean score")
+    plot.bottom([(number, str(run)) for run, number in place.items()], "run")
+    series = {key: [p for p in points if p.score == name] for name, key in _SERIES.items()}
+    there = {key: own for key, own in series.items() if own}
+    for key, own in there.items():
+        bars = ((plot.x(place[p.run]), _height(plot, p.low), _height(plot, p.high)) for p in own)
+        add_bars(plot.marks, bars, colour=key.colour, width=5 if width == WIDTH else 3, opacity=0.22)
+    for key, own in there.items():
+        line = [(plot.x(place[p.run]), _height(plot, p.mean)) for p in sorted(own, key=lambda p: p.run)]
+        add_line(plot.marks, line, colour=key.colour, width=2, dash=key.dash)
+        add_marks(plot.marks, ((at, SYMBOL) for at in line), colour=key.colour, shape=key.shape or "circle")
+    plot.legend([*there])
+    return plot.markup(description)
+
+
+def _height(plot: Plot, thousandths: int) -> float:
+    return plot.y(min(max(thousandths / 1000, 0), _HIGHEST))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
-from typing import Any
 
-import altair as alt
-
-from monitor.report.charts.drawing import COLOURS, data, svg
+from monitor.report.charts.drawing import COLOURS
+from monitor.report.charts.plot import SYMBOL, Key, Look, Plot
+from monitor.report.charts.scales import Tick, as_amount, as_percent, rounded_span, ticks, time_ticks
+from monitor.report.charts.svg import add, add_bars, add_line, add_marks
 
 WIDTH, HEIGHT = 560, 190  # pixels of a plot
 _KEPT = 128  # drawings in each cache
-_SERIES = {"self-generated": COLOURS[1], "refusal": COLOURS[0]}
+_SERIES = {
+    "self-generated": Key(name="self-generated", colour=COLOURS[1]),
+    "refusal": Key(name="refusal", colour=COLOURS[0], shape="triangle", dash="5,3"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,42 +65,27 @@ def rates_chart(
     The lines differ in dash and in the shape of their points too. `true_rates` are drawn as areas over their
     periods, which must not reach beyond [start, end). Drawings are cached.
     """
-    names = [*_SERIES]
-    rows = [
-        {"at": p.at, "verdict": p.verdict, "share": p.share / 1000, "low": p.low / 1000, "high": p.high / 1000}
-        for p in points
-    ]
-    scale = alt.Scale(domain=names, range=list(_SERIES.values()))
-    legend = alt.Legend(title=None, orient="top", symbolStrokeWidth=2, symbolOpacity=1)
-    shared: dict[str, Any] = {"sort": names, "legend": legend}
-    colour = alt.Color("verdict:N", scale=scale, **shared)
-    dash = alt.StrokeDash("verdict:N", scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]]), **shared)
-    shape = alt.Shape("verdict:N", scale=alt.Scale(domain=names, range=["circle", "triangle-up"]), **shared)
-    share = alt.Y("share:Q", title="share of the answers", scale=alt.Scale(domainMin=0)).axis(format=".0%", tickCount=5)
-    whole = alt.Chart(data(rows))
-    time = _time(start, end, days=days, width=width)
-    bars = whole.mark_rule(strokeWidth=5 if width == WIDTH else 3, opacity=0.22).encode(
-        time, alt.Y("low:Q"), alt.Y2("high:Q"), colour
-    )
-    lines = whole.mark_line(strokeWidth=2).encode(time, share, colour, dash)
-    dots = whole.mark_point(filled=True, opacity=1, size=34).encode(time, share, colour, shape)
-    known = [
-        {"at": t.start, "end": t.end, "verdict": t.verdict, "low": t.low / 1000, "high": t.high / 1000}
-        for t in true_rates
-    ]
-    bands = (
-        alt.Chart(data(known))
-        .mark_rect(opacity=0.16)
-        .encode(
-            time,
-            alt.X2("end:T"),
-            alt.Y("low:Q"),
-            alt.Y2("high:Q"),
-            colour,
-        )
-    )
-    layers = [bands] * bool(known) + [bars, lines, dots]
-    return svg(alt.layer(*layers), description, width=width, height=HEIGHT)
+    begin, finish = _seconds(start), _seconds(end)
+    tops = [1, *(point.high for point in points), *(rate.high for rate in true_rates)]
+    _, high, step = rounded_span(0, max(tops) / 1000, 5)
+    plot = Plot(width, HEIGHT, x=(begin, finish), y=(0, high), look=Look())
+    plot.left(ticks(0, high, step, as_percent), "share of the answers")
+    plot.bottom(_time(start, end, days=days, width=width), "UTC")
+    for rate in true_rates:
+        left, right = plot.x(_seconds(rate.start)), plot.x(_seconds(rate.end))
+        upper, lower = plot.y(rate.high / 1000), plot.y(rate.low / 1000)
+        area = {"x": left, "y": upper, "width": right - left, "height": lower - upper}
+        add(plot.marks, "rect", **area, fill=_SERIES[rate.verdict].colour, opacity=0.16)
+    for name, key in _SERIES.items():
+        own = [(plot.x(_seconds(p.at)), p) for p in points if p.verdict == name]
+        bars = ((x, plot.y(p.low / 1000), plot.y(p.high / 1000)) for x, p in own)
+        add_bars(plot.marks, bars, colour=key.colour, width=5 if width == WIDTH else 3, opacity=0.22)
+    for name, key in _SERIES.items():
+        line = [(plot.x(_seconds(p.at)), plot.y(p.share / 1000)) for p in points if p.verdict == name]
+        add_line(plot.marks, line, colour=key.colour, width=2, dash=key.dash)
+        add_marks(plot.marks, ((place, SYMBOL) for place in line), colour=key.colour, shape=key.shape or "circle")
+    plot.legend([*_SERIES.values()])
+    return plot.markup(description)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -112,27 +100,22 @@ def answers_chart(
     width: int = WIDTH,
 ) -> str:
     """The number of answers in the `bins` of [start, end), as bars in an SVG element. Drawings are cached."""
-    rows = [{"at": bin_.at, "answers": bin_.total} for bin_ in answers]
-    number = alt.Y("answers:Q", title="answers", scale=alt.Scale(domainMin=0, nice=True)).axis(
-        format="~s", tickCount=4, tickMinStep=1
-    )
-    time = _time(start, end, days=days, width=width)
-    bars = alt.Chart(data(rows)).mark_bar(color=COLOURS[2], size=0.7 * width / bins).encode(time, number)
-    return svg(alt.layer(bars), description, width=width, height=HEIGHT)
+    _, high, step = rounded_span(0, max((bin_.total for bin_ in answers), default=1), 4, whole=True)
+    plot = Plot(width, HEIGHT, x=(_seconds(start), _seconds(end)), y=(0, high), look=Look())
+    plot.left(ticks(0, high, step, as_amount), "answers")
+    plot.bottom(_time(start, end, days=days, width=width), "UTC")
+    bars = ((plot.x(_seconds(bin_.at)), plot.y(0), plot.y(bin_.total)) for bin_ in answers if bin_.total)
+    add_bars(plot.marks, bars, colour=COLOURS[2], width=0.7 * width / bins)
+    return plot.markup(description)
 
 
-def _time(start: str, end: str, *, days: bool, width: int) -> alt.X:
-    scale = alt.Scale(type="utc", domain=[start, end], nice=False)
-    return alt.X("at:T", title="UTC", scale=scale).axis(
-        format="%b %-d" if days else "%H:%M", tickCount=7 if width == WIDTH else 4, grid=False, labelOverlap=True
-    )
+def _time(start: str, end: str, *, days: bool, width: int) -> list[Tick]:
+    return time_ticks(_instant(start), _instant(end), 7 if width == WIDTH else 4, days=days)
 
 
-def warmed() -> Sequence[str]:
-    """Draws something, so that the first visitor does not wait for the library."""
-    start, end = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
-    point = RatePoint(start, "refusal", 10, 0, 20)
-    return (
-        rates_chart((point,), start, end, "", days=False),
-        answers_chart((Answers(start, 1),), start, end, "", bins=24, days=False),
-    )
+def _instant(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _seconds(text: str) -> float:
+    return _instant(text).timestamp()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time
 
-import altair as alt
-
-from monitor.report.charts.drawing import COLOURS, data, svg
+from monitor.report.charts.drawing import COLOURS
+from monitor.report.charts.plot import Key, Look, Plot
+from monitor.report.charts.scales import Tick, as_amount, as_percent, date_words, rounded_span, ticks
+from monitor.report.charts.svg import add, add_bars, add_line, add_marks
 
 WIDTH, HEIGHT, BARS = 640, 230, 80  # pixels of the plots
 _FAINT = "#8a97a6"
@@ -29,59 +30,52 @@ def shares_chart(series: Mapping[str, Sequence[DayShare]], *, since: date, descr
 
     A day without answers leaves a gap.
     """
-    names = [*series]
     days = [point.day for points in series.values() for point in points]
-    rows = [
-        {"name": name, "day": f"{p.day}T00:00:00Z", "share": p.share, "lower": p.lower, "upper": p.upper}
-        for name, points in series.items()
-        for p in points
-    ]
-    scale = alt.Scale(domain=names, range=list(COLOURS[: len(names)]))
-    colour = alt.Color("name:N", sort=names, scale=scale).legend(
-        title=None,
-        orient="top",
-        symbolType="stroke",
-        symbolStrokeWidth=3,
-        symbolOpacity=1,
-        columns=len(names) if width == WIDTH else 2,
-    )
-    form = alt.Y("share:Q", title="share of the day's answers", scale=alt.Scale(domainMin=0)).axis(
-        format=".0%", tickCount=5
-    )
-    whole = alt.Chart(data(rows))
-    known = alt.Chart(data([row for row in rows if row["share"] is not None]))
-    low, high = alt.Y("lower:Q"), alt.Y2("upper:Q")
-    bands = known.mark_rule(strokeWidth=7 if width == WIDTH else 4, opacity=0.22).encode(_time(days), low, high, colour)
-    lines = whole.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=26, opacity=1)).encode(
-        _time(days), form, colour
-    )
-    return svg(alt.layer(_shade(since, days), bands, lines), description, width=width, height=HEIGHT)
+    tops = [point.upper for points in series.values() for point in points if point.upper is not None]
+    _, high, step = rounded_span(0, max(tops, default=1), 5)
+    plot = _plot(days, since, width, HEIGHT, high)
+    plot.left(ticks(0, high, step, as_percent), "share of the day's answers")
+    plot.bottom(_mondays(days))
+    for points, colour in zip(series.values(), COLOURS, strict=False):
+        bands = (
+            (plot.x(_noon(p.day)), plot.y(p.lower), plot.y(p.upper))
+            for p in points
+            if p.lower is not None and p.upper is not None
+        )
+        add_bars(plot.marks, bands, colour=colour, width=7 if width == WIDTH else 4, opacity=0.22)
+        line = [None if p.share is None else (plot.x(_noon(p.day)), plot.y(p.share)) for p in points]
+        add_line(plot.marks, line, colour=colour, width=2.5)
+        add_marks(plot.marks, ((place, 26) for place in line if place is not None), colour=colour)
+    plot.legend([Key(name=name, colour=colour) for name, colour in zip(series, COLOURS, strict=False)])
+    return plot.markup(description)
 
 
 def answers_chart(days: Sequence[tuple[date, int]], *, since: date, description: str, width: int = WIDTH) -> str:
     """Draws the number of answers of each day as bars; the days from `since` on are shaded."""
-    rows = [{"day": f"{day}T00:00:00Z", "answers": answers} for day, answers in days]
     dates = [day for day, _ in days]
-    number = alt.Y("answers:Q", title="answers").axis(format="~s", tickCount=3, tickMinStep=1)
-    bars = alt.Chart(data(rows)).mark_bar(color=_FAINT, size=0.6 * width / max(len(rows), 1))
-    return svg(
-        alt.layer(_shade(since, dates), bars.encode(_time(dates), number)), description, width=width, height=BARS
-    )
+    _, high, step = rounded_span(0, max((answers for _, answers in days), default=1), 3, whole=True)
+    plot = _plot(dates, since, width, BARS, high)
+    plot.left(ticks(0, high, step, as_amount), "answers")
+    plot.bottom(_mondays(dates))
+    bars = ((plot.x(_noon(day)), plot.y(0), plot.y(answers)) for day, answers in days if answers)
+    add_bars(plot.marks, bars, colour=_FAINT, width=0.6 * width / max(len(days), 1))
+    return plot.markup(description)
 
 
-def _time(days: Sequence[date]) -> alt.X:
-    """An axis from half a day before the first day to half a day after the last, with a tick on each Monday, in UTC."""
-    domain = [_utc(min(days) - timedelta(days=1), hours=12), _utc(max(days), hours=12)]
-    mondays = [_utc(day) for day in sorted(set(days)) if day.weekday() == 0]
-    scale = alt.Scale(type="utc", domain=domain, nice=False)
-    return alt.X("day:T", title=None, scale=scale).axis(values=mondays, format="%b %-d", grid=False)
+def _plot(days: Sequence[date], since: date, width: int, height: int, high: float) -> Plot:
+    """A plot whose days are each as wide, from the first to the last; those from `since` on are shaded."""
+    first, last = min(days), max(days)
+    plot = Plot(width, height, x=(_noon(first) - 43_200, _noon(last) + 43_200), y=(0, high), look=Look())
+    left = max(plot.x(_noon(since) - 43_200), 0)
+    if left < width:
+        add(plot.marks, "rect", x=left, y=0.0, width=width - left, height=height, fill=_FAINT, opacity=0.12)
+    return plot
 
 
-def _utc(day: date, hours: int = 0) -> alt.DateTime:
-    return alt.DateTime(year=day.year, month=day.month, date=day.day, hours=hours, utc=True)
+def _mondays(days: Sequence[date]) -> list[Tick]:
+    return [(_noon(day), date_words(day)) for day in sorted(set(days)) if day.weekday() == 0]
 
 
-def _shade(since: date, days: Sequence[date]) -> alt.Chart:
-    ends = {"start": f"{since - timedelta(days=1)}T12:00:00Z", "end": f"{max(days)}T12:00:00Z"}
-    band = alt.Chart(data([ends])).mark_rect(color=_FAINT, opacity=0.12)
-    return band.encode(alt.X("start:T"), alt.X2("end:T"))  # type: ignore[no-any-return]
+def _noon(day: date) -> float:
+    """The middle of a day in UTC, in seconds from the epoch."""
+    return datetime.combine(day, time(12), UTC).timestamp()

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from monitor.alert.wording import reason_words as spelt
 from monitor.core.text.plain import plain, plural
+from monitor.report.charts import drawing, trend
 from monitor.report.weekly.elements import Card, Chart, Columns, Item, Section, Table, table_of
 from monitor.report.weekly.operations_sections import operations_sections
 from monitor.report.weekly.probes.sections import probe_sections
@@ -106,8 +107,6 @@ def _trend(days: Sequence[Item]) -> Iterator[Chart]:
 
 def _trend_svg(days: Sequence[Item], since: date, *, counts: bool) -> str:
     """The number of answers by day if `counts`, otherwise the shares of both kinds of negatives."""
-    from monitor.report.charts import drawing, trend  # noqa: PLC0415  altair takes time
-
     if counts:
         answers = [(date.fromisoformat(day["day"]), day["answers"]) for day in days]
         bars = partial(trend.answers_chart, answers, since=since, description="Answers by day")

@@ -120,7 +120,9 @@ def _used(found: Item | None) -> list[Section]:
     everything, costs = found["all"], found["all"]["this"]["cost"]
     notes = []
     if not costs["answers"]:
-        notes.append("No answer of the week has a price, so its cost is not known; docs/operate/cost.md says how.")
+        notes.append(
+            "No answer of the week has a price, so its cost is not known; `monitor docs operate/cost` says how."
+        )
     elif costs["unpriced"]:
         notes.append(f"{plural(costs['unpriced'], 'answer')} without a price: the costs leave them out.")
     rows = [*found["models"], *([{"model": "all models", **everything}] if len(found["models"]) > 1 else [])]

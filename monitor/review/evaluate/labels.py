@@ -78,7 +78,7 @@ def read_labels(
         more = f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else ""
         lines = "1 line is not a labelled event" if len(bad) == 1 else f"{len(bad):,} lines are not labelled events"
         named = "\n  ".join(bad[:SHOWN])
-        see = "docs/quality/evaluation.md"
+        see = "`monitor docs quality/evaluation`"
         raise WrongSettings(f"{lines} ({see} says what one is):\n  {named}{more}")
     if not rows:
         raise WrongSettings(f"{', '.join(map(str, paths))}: there is no line to read")

@@ -39,7 +39,7 @@ _WHAT_NEXT = (
     "nothing is sealed until this is settled. If the database was restored from a backup, "
     "`monitor audit recover --reason WHY` records what was lost. If it is another database, give it a key and a "
     "witness of its own: MONITOR_STATE_DIR, or MONITOR_AUDIT__KEY_FILE and MONITOR_AUDIT__WITNESS_FILE. Otherwise "
-    "somebody has changed the trail: `monitor audit verify` says where. See docs/audit/audit.md"
+    "somebody has changed the trail: `monitor audit verify` says where. See `monitor docs audit/audit`"
 )
 
 

@@ -17,7 +17,6 @@ from monitor.core.settings.collect import CollectSettings
 from monitor.store.tokens import Access
 from monitor.web.base.guard import LOOPBACK
 from monitor.web.collect.door import Door
-from monitor.web.collect.grpc import grpc_server
 from monitor.web.collect.http import THREADS, CollectApp
 from monitor.web.collect.senders import Senders
 from monitor.web.connections import LimitedConnection, authority, listening
@@ -63,6 +62,8 @@ def collect_server(
         server = uvicorn.Server(_config(app, settings))
         by_grpc, grpc_port = None, None
         if settings.grpc_port is not None:
+            from monitor.web.collect.grpc import grpc_server  # noqa: PLC0415  its package comes with an extra
+
             by_grpc, grpc_port = grpc_server(door, settings, executor)
             by_grpc.start()
         thread = Thread(target=server.run, kwargs={"sockets": [listens]}, name="collect")
@@ -91,6 +92,7 @@ def _config(app: CollectApp, settings: CollectSettings) -> uvicorn.Config:
         ws="none",
         log_level="warning",
         access_log=False,
+        log_config=None,  # its lines are ours, see monitor/app/logs.py
         server_header=False,
         proxy_headers=False,
         lifespan="off",

@@ -32,7 +32,9 @@ class StoredProfile(ApiResponse):
 class ProfileDefinition(StoredProfile):
     """A profile with its thresholds and weights."""
 
-    definition: dict[str, Any] = Field(description="as `monitor profiles` and docs/quality/calibration.md describe it")
+    definition: dict[str, Any] = Field(
+        description="as `monitor profiles` and `monitor docs quality/calibration` describe it"
+    )
 
 
 class Profiles(ApiResponse):

@@ -15,13 +15,20 @@ import pytest
 from tests.e2e.conftest import fresh_installation
 
 PROVE = "prove that nothing was changed since it was stored"
-CAME_AND_WENT = "show the alert that came and went"
+ALERTS = "show the alert that fires, and the one that came and went"
+BROWSE = "open the link that this prints; the span of one hour shows both incidents"
+LINES, COLUMNS = 75, 80  # three screens
 
 
 def next_commands(text):
-    """The commands that a demo prints, by what they are for."""
-    lines = text.partition("Next:\n")[2].splitlines()
-    return {purpose.strip(" #"): line.strip() for purpose, line in zip(lines[::2], lines[1::2], strict=True)}
+    """The commands that a demo prints, by what they are for: that stands above them, or behind them."""
+    steps, above = {}, ""
+    for line in text.partition("Next:\n")[2].partition("\n\n")[0].splitlines():
+        command, _, behind = line.strip().partition("# ")
+        if command:
+            steps[behind or above] = command.strip()
+        above = behind
+    return steps
 
 
 def folders(place):
@@ -38,11 +45,12 @@ def place(encoder_cache, postgres):  # noqa: ARG001  skips where that one does
 def shell(place):
     """Runs a line as a person does who copies it, with `monitor` on the path and these settings in the environment.
 
-    The line runs to its end, or with `until` till it says these words; `then` gets the line with them.
+    The line runs to its end, or with `until` till it says these words; `then` gets the line with them, and the signal
+    `ends` follows.
     """
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
-    def run(line, until=None, then=None, **settings):
+    def run(line, until=None, then=None, ends=signal.SIGTERM, **settings):
         environment = {**place.environment(settings), "PATH": path}
         with subprocess.Popen(
             ["sh", "-c", line],
@@ -59,10 +67,11 @@ def shell(place):
                 if until is not None and until in part:
                     if then is not None:
                         then(part)
-                    os.killpg(process.pid, signal.SIGTERM)
+                    os.killpg(process.pid, ends)
                     break
             said += process.stdout.read()
-        assert until in said if until else process.returncode == 0, line + said
+        assert process.returncode == 0 or (until and ends == signal.SIGTERM), line + said
+        assert until is None or until in said, line + said
         return said
 
     return run
@@ -101,43 +110,60 @@ def probed(place, shell, first):  # noqa: ARG001  played before
     return said
 
 
-def test_the_demo_shows_an_alert_come_and_go_and_leaves_nothing_behind(
+def test_the_demo_shows_one_alert_come_and_go_and_another_that_fires_and_leaves_nothing_behind(
     place, shell, named, other_database, first, probed, event
 ):
     """Where the settings name another database, key and witness, and before and after real traffic."""
 
     def verdicts(text):
-        return text[text.index("Verdicts") : text.index("verdicts are right")]
+        return text[text.index("what the bot did") : text.index("verdicts are right")]
 
-    states = [first.index(words) for words in ("inactive → pending", "pending → firing", "firing → resolved")]
-    assert states == sorted(states)
-    assert first.count("Slack would receive") == 2
+    states = re.findall("inactive → pending|resolved → pending|pending → firing|firing → resolved", first)
+    again = ["resolved → pending", "pending → firing"]
+    assert states == ["inactive → pending", "pending → firing", "firing → resolved", *again]
+    assert first.count("Slack would receive") == 3
+    assert first.index("│ Retriever: ") < first.index("🟢 Resolved") < first.index("│ Generator: ")
+    assert [*re.findall(r"^verdict +(\S+),", first, re.MULTILINE)] == ["grounded", "refusal", "self-generated"]
     assert "\x1b" not in first
+    printed = first[first.index("The support bot") :].splitlines()
+    assert len(printed) <= LINES
+    assert max(len(line) for line in printed if "MONITOR_STATE_DIR" not in line) <= COLUMNS
 
     steps = next_commands(first)
     assert "the trail is intact" in shell(steps[PROVE], **named)
-    assert "resolved" in shell(steps[CAME_AND_WENT], **named)
+    alerts = shell(steps[ALERTS], **named)
+    assert "firing since" in alerts
+    assert "firing → resolved" in alerts
     assert "quillmere-support / demo-" in shell(steps["explain an answer with a wrong verdict"], **named)
-    browse = steps["open the link that this prints; the span of one hour shows the outage best"]
-    shell(browse, until="http://127.0.0.1:", **named, WEB__PORT="0")
+    shell(steps[BROWSE], until="http://127.0.0.1:", **named, WEB__PORT="0")
     other_database.unlink()
     (place.folder / "answers.jsonl").write_text(event("a"))
-    shell(steps["assess your own answers; docs/start/events.md describes the format"])
+    shell(steps["your own; the form: monitor docs start/events"])
     shell("monitor audit seal")
 
-    second = shell("monitor demo --seed 7 --plain")
+    def dashboard(line):
+        with httpx2.Client(follow_redirects=True) as browser:
+            signed_in = browser.get(line.strip())
+            assert "firing" in browser.get(str(signed_in.url.join("/alerts"))).text
+
+    second = shell(
+        "monitor demo --seed 7 --plain --serve", until="/signin/link", then=dashboard, ends=signal.SIGINT, WEB__PORT="0"
+    )
     assert verdicts(second) == verdicts(first)
     assert "the trail is intact" in shell(next_commands(second)[PROVE])
     assert "the trail is intact" in shell("monitor audit verify")
     assert "2026-11" in shell(next_commands(probed)["list both runs"])
-    assert "fails" not in shell(steps["check that everything is ready for your own answers"])
+    assert "fails" not in shell(steps["is everything ready for your own answers?"])
+    for purpose in (*steps, *next_commands(probed)):
+        if " monitor docs " in purpose:
+            shell(purpose[purpose.index("monitor docs") :])
 
 
 def test_the_demo_of_a_probe_catches_the_version_that_got_worse_and_takes_nothing_of_the_first_demo(
     shell, first, probed
 ):
     kept = next_commands(first)
-    assert "negative-rate" in shell(kept[CAME_AND_WENT])
+    assert "negative-rate" in shell(kept[ALERTS])
     assert "the trail is intact" in shell(kept[PROVE])
 
     assert "a simulated judge" in " ".join(probed.split())
@@ -163,7 +189,7 @@ def test_the_demo_of_a_probe_catches_the_version_that_got_worse_and_takes_nothin
     assert "probe-declined" in shell(steps["show the alert"])
     golden = shell(steps["write the golden set to a file, in the form that golden import reads"])
     assert len(golden.splitlines()) == 40
-    shell(steps["probe your own chatbot; docs/quality/probes.md shows how"])
+    shell(steps["probe your own chatbot; how: monitor docs quality/probes"])
     lines = [line.strip() for line in probed.splitlines() if " probe show " in line or " probe compare " in line]
     for line in dict.fromkeys(lines):
         if not line.startswith(("#", "│")):

@@ -10,7 +10,9 @@ import psycopg
 import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import select, text
 from sqlalchemy.engine import make_url
 
@@ -30,7 +32,7 @@ from monitor.store.database import connect
 from monitor.store.interaction import minute_sums, rollup, rows
 from monitor.store.interaction.trim import trim_piece
 from monitor.store.interaction.writer import Writer
-from monitor.store.migrate import _alembic, has_schema, migrate, schema_state
+from monitor.store.migrate import _revisions, has_schema, migrate, schema_state
 from monitor.store.tables.interactions import LATER_REASONS, METRICS, metadata, verdict_minute
 from monitor.store.tables.usage import usage_columns
 from tests.factories.answers import a_batch, an_assessment, at, clock
@@ -50,7 +52,7 @@ def empty(empty_database):
 
 
 def downgrade(engine, revision):
-    config = _alembic()
+    config = Config(ROOT / "alembic.ini")
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.downgrade(config, revision)
@@ -73,6 +75,11 @@ def test_an_empty_database_comes_to_this_releases_revision(empty):
     assert not has_schema(empty)
     assert migrate(empty) == HEAD
     assert schema_state(empty) == f"at {HEAD}"
+
+
+def test_the_files_of_the_migrations_tell_the_revisions_that_alembic_finds_in_them():
+    scripts = ScriptDirectory.from_config(Config(ROOT / "alembic.ini"))
+    assert [script.revision for script in scripts.walk_revisions()] == [*reversed(_revisions())]
 
 
 def test_migrating_again_changes_nothing(empty):

@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from monitor.app.background.telemetry import StoreCollector, served
+from monitor.app.metrics.installation import StoreCollector
+from monitor.app.metrics.pages import MetricsPages, served
+from monitor.app.metrics.process import ProcessMetrics
 from monitor.core.diagnosis import Diagnosis
 from monitor.core.message import Offset, Position, Progress, Skip
 from monitor.core.model import Verdict
@@ -30,6 +32,10 @@ TOLD = """
     INSERT INTO notification (receiver, group_key, episode, number, news, made_at, payload, delivered_at, given_up)
     VALUES ('slack', 'g', 'e', %s, 'firing', now(), '{}', %s, %s)
 """
+
+
+def pages_of(read, now):
+    return MetricsPages(process=ProcessMetrics(), installation=StoreCollector(read, now))
 
 
 @pytest.fixture
@@ -93,7 +99,7 @@ def test_a_rescores_messages_are_not_counted(store, database):
 @pytest.mark.usefixtures("filled")
 def test_promtool_has_nothing_to_say(store):
     with (
-        served(StoreCollector(store.figures, clock), "127.0.0.1", 0) as port,
+        served(pages_of(store.figures, clock), "127.0.0.1", 0) as port,
         urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer,
     ):
         text = answer.read()
@@ -107,8 +113,8 @@ def test_a_prometheus_sees_our_figures_move_and_the_store_go(store, writer, tmp_
     def now():
         return datetime.now(UTC)
 
-    collector = StoreCollector(store.figures, now)
-    with served(collector, "127.0.0.1", 0) as port, prometheus(tmp_path, f"127.0.0.1:{port}") as server:
+    pages = pages_of(store.figures, now)
+    with served(pages, "127.0.0.1", 0) as port, prometheus(tmp_path, f"127.0.0.1:{port}") as server:
         until("it has scraped", lambda: server.ask("monitor_up") == {(): 1.0})
         active = (("rule", "negative-rate"), ("state", "active"))
         assert server.ask("monitor_alerts")[active] == 2

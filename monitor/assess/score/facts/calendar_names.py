@@ -1,35 +1,38 @@
-"""The names of months and days in the seven languages, from CLDR, the register of how languages write them."""
+"""The names of months and days in the seven languages.
+
+They are those of CLDR, the register of how languages write them, and a few more in use; a test compares them with it.
+"""
 
 from __future__ import annotations
 
-from babel.core import Locale
+# From January to December: for each, its names and abbreviations in English, German, French, Spanish, Portuguese,
+# Italian and Dutch.
+_MONTHS = (
+    "january jan januar jänner jän janvier janv enero ene janeiro gennaio gen januari",
+    "fevr february feb februar février févr febrero fevereiro fev febbraio februari",
+    "march mar märz mär mars marzo março maart mrt",
+    "april apr avril avr abril abr aprile",
+    "may mai mayo maio maggio mei",
+    "june jun juni juin junio junho giugno giu",
+    "july jul juli juillet juil julio julho luglio lug",
+    "august aug août agosto augustus",
+    "setiembre september sep sept septembre septiembre setembro settembre",
+    "october oct oktober okt octobre octubre outubro ottobre ott",
+    "november nov novembre noviembre novembro",
+    "december dec dezember dez décembre déc diciembre dic dezembro dicembre",
+)
+# From Monday to Sunday.
+_WEEKDAYS = (
+    "monday montag lundi lunes segunda-feira lunedì maandag",
+    "tuesday dienstag mardi martes terça-feira martedì dinsdag",
+    "wednesday mittwoch mercredi miércoles quarta-feira mercoledì woensdag",
+    "thursday donnerstag jeudi jueves quinta-feira giovedì donderdag",
+    "friday freitag vendredi viernes sexta-feira venerdì vrijdag",
+    "sonnabend saturday samstag samedi sábado sabato zaterdag",
+    "sunday sonntag dimanche domingo domenica zondag",
+)
 
-_LOCALES = ("en", "de", "de_AT", "fr", "es", "pt", "it", "nl")
-_CONTEXTS = ("format", "stand-alone")
+MONTHS = {name: month for month, names in enumerate(_MONTHS, start=1) for name in names.split()}  # January is 1
 # Abbreviations that are words of their own: "three out of five", "two days ago", "ich mag". Read only in whole dates.
-_ONLY_IN_DATES = frozenset(("set", "out", "ago", "mag"))
-# Forms in use that CLDR does not list.
-_MORE_MONTHS = {"fevr": 2, "setiembre": 9}
-_MORE_WEEKDAYS = {"sonnabend": 5}
-
-
-def _months() -> dict[str, int]:
-    found = dict(_MORE_MONTHS)
-    for locale in map(Locale.parse, _LOCALES):
-        for context in _CONTEXTS:
-            for width in ("wide", "abbreviated"):
-                found |= {name.lower().rstrip("."): month for month, name in locale.months[context][width].items()}
-    return found
-
-
-def _weekdays() -> dict[str, int]:
-    found = dict(_MORE_WEEKDAYS)
-    for locale in map(Locale.parse, _LOCALES):
-        found |= {name.lower(): day for day, name in locale.days["stand-alone"]["wide"].items()}
-    return found
-
-
-_EVERY_MONTH = _months()
-MONTHS = {name: month for name, month in _EVERY_MONTH.items() if name not in _ONLY_IN_DATES}  # January is 1
-ABBREVIATED_MONTHS = {name: month for name, month in _EVERY_MONTH.items() if name in _ONLY_IN_DATES}
-WEEKDAYS = _weekdays()  # Monday is 0
+ABBREVIATED_MONTHS = {"mag": 5, "ago": 8, "set": 9, "out": 10}
+WEEKDAYS = {name: day for day, names in enumerate(_WEEKDAYS) for name in names.split()}  # Monday is 0

@@ -10,8 +10,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from monitor.app.audit.authority import Calendar, TimestampAuthority
+from monitor.app.audit.authority import Calendar
 from monitor.app.audit.stamper import Stamper, check_stamps, shown_stamps
+from monitor.app.audit.timestamps import TimestampAuthority
 from monitor.app.wiring.audit import Auditing
 from monitor.audit.stamp import StampKind
 from monitor.audit.standalone import verify_py

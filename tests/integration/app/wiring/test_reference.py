@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from threading import Event
+from threading import Event, Thread
 
 import pytest
 
@@ -80,3 +80,22 @@ def test_a_changed_reference_is_not_used_and_said_once(writer, engine, rows, cap
             references.look()
     assert references.rank([scored(0.99)])[0].rank is None
     assert [record.message.count(one.hash) for record in caplog.records if record.levelname == "ERROR"] == [1]
+
+
+def test_closing_waits_for_the_look_under_way_and_begins_none(engine):
+    line, clock = Line(engine), Clock()
+    references = WatchedReferences(line, clock=clock)
+    assert references.rank([scored(0.5)]) == [scored(0.5)]
+    references._looking.acquire()  # as a look that is under way
+    closing = Thread(target=references.close)
+    closing.start()
+    closing.join(0.1)
+    assert closing.is_alive()
+    references._looking.release()
+    closing.join(10)
+    assert not closing.is_alive()
+    line.asked.clear()
+    clock.now += RELOAD
+    assert references.rank([scored(0.5)]) == [scored(0.5)]
+    references.look()
+    assert not line.asked.is_set()

@@ -116,7 +116,7 @@ def test_a_model_that_does_not_fit_is_refused(reranker, model, problem):
 
 
 def test_a_missing_file_names_the_setting_and_the_page(tmp_path):
-    with pytest.raises(WrongSettings, match=r"MONITOR_RERANKER__PATH: .*is missing.*docs/quality/reranker\.md"):
+    with pytest.raises(WrongSettings, match=r"MONITOR_RERANKER__PATH: .*is missing.*monitor docs quality/reranker"):
         OnnxReranker(tmp_path)
 
 

@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
+from monitor.app.metrics.health import Readiness
 from monitor.core.errors import Retriable
 from monitor.store.tokens import Session
 from monitor.web.base.guard import MAX_SIGN_INS
-from monitor.web.health import Readiness
 from tests.factories.answers import a_batch, an_assessment
 
 SAFE = "https://monitor.example.org"
@@ -364,6 +364,10 @@ def test_metrics_are_for_whoever_may_view(site):
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain")
     assert "\nmonitor_up 1.0\n" in answer.text
+    for path, of_the_installation in (("/metrics/process", False), ("/metrics/installation", True)):
+        page = site.by_token("viewer").get(path).text
+        assert ("monitor_up" in page, "monitor_build_info" in page) == (of_the_installation, not of_the_installation)
+        assert site.anonymous().get(path).status_code == 303
     assert site.anonymous(authorization="Bearer mon_wrong").get("/metrics").status_code == 401
     assert site.anonymous().get("/metrics").status_code == 303
 

@@ -109,3 +109,27 @@ def test_the_name_of_an_app_stays_on_its_line(caplog):
     watch.usual("shop\nERROR all is lost\x1b[2J")
     watch.settled()
     assert "of shop ERROR all is lost[2J usually" in caplog.text
+
+
+def test_closing_waits_for_the_look_under_way_and_begins_none():
+    watch = Watch(OF_SHOP)
+    watch.usual("shop")
+    while not watch.store.asked:
+        pass
+    watch.usual("bank")
+    ended = Event()
+
+    def close():
+        watch.usual.close()
+        ended.set()
+
+    closing = threading.Thread(target=close)
+    closing.start()
+    assert not ended.wait(0.1)
+    watch.store.let.set()
+    closing.join(10)
+    assert ended.is_set()
+    assert watch.usual("bank") == USUAL
+    assert watch.usual("inn") == USUAL
+    assert watch.store.asked == [("shop", USUAL)]
+    assert watch.usual._looking is None

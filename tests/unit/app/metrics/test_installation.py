@@ -9,8 +9,8 @@ from typing import get_args
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from monitor.app.background.telemetry import FRESH, Answers, MetricName, StoreCollector, served
-from monitor.core.errors import Retriable, WrongSettings
+from monitor.app.metrics.installation import FRESH, Answers, MetricName, StoreCollector
+from monitor.core.errors import Retriable
 from monitor.store.collect.figures import CollectFigures
 from monitor.store.telemetry import Figures
 from tests.factories.answers import NOON, at, clock
@@ -30,7 +30,6 @@ FIGURES = Figures(
     evaluated={"negative-rate": NOON},
     unsealed=90.0,
     refused={"checkpoints": 1},
-    retention_refused=True,
     collected=CollectFigures(open=3, bytes=4096, spans=9, repeated=2, refused=1, overdue=7.0, waiting={"otlp": 5}),
 )
 
@@ -66,7 +65,6 @@ def test_every_metric_is_shown_under_its_name_and_labels(ticks):
     assert samples["monitor_rule_evaluated_timestamp_seconds", ("rule", "negative-rate")] == NOON.timestamp()
     assert samples["monitor_audit_waiting_seconds",] == 90
     assert samples["monitor_audit_refused", ("witness", "checkpoints")] == 1
-    assert samples["monitor_retention_refused",] == 1
     assert samples["monitor_traces_open",] == 3
     assert samples["monitor_traces_overdue_seconds",] == 7
     assert samples["monitor_spans_total", ("outcome", "kept")] == 6
@@ -161,14 +159,3 @@ def test_labels_are_escaped(ticks):
     registry = CollectorRegistry()
     registry.register(StoreCollector(lambda _: figures, clock, clock=ticks))
     assert r'monitor_dead_letters{source="a\"b\\c\nd"} 1.0' in generate_latest(registry).decode()
-
-
-def test_nothing_is_served_without_a_port(ticks):
-    with served(StoreCollector(lambda _: FIGURES, clock, clock=ticks), "127.0.0.1", None) as port:
-        assert port is None
-
-
-def test_a_host_that_is_not_ours_is_a_wrong_setting(ticks):
-    collector = StoreCollector(lambda _: FIGURES, clock, clock=ticks)
-    with pytest.raises(WrongSettings, match="MONITOR_METRICS__HOST"), served(collector, "203.0.113.1", 0):
-        pass

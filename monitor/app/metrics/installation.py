@@ -1,6 +1,6 @@
-"""Serves metrics for Prometheus, read from the store: ledger, progress, verdicts, alerts.
+"""The metrics of the whole installation, read from the store: ledger, progress, verdicts, alerts.
 
-Every replica shows the same figures: scrape one, and never add up several.
+Every process shows the same figures: scrape one, and never add up several.
 """
 
 from __future__ import annotations
@@ -8,18 +8,15 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from threading import Condition, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Literal
 
-from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.exposition import choose_encoder
 
-from monitor.core.errors import MonitorError, WrongSettings
+from monitor.core.errors import MonitorError
 from monitor.core.message import Skip
 from monitor.store.telemetry import Figures, TelemetryStore
 
@@ -47,7 +44,6 @@ MetricName = Literal[
     "monitor_notifications_waiting",  # to be sent, by receiver
     "monitor_notifications_given_up",  # never to be sent, by receiver
     "monitor_audit_waiting_seconds",  # of the oldest entry that waits to be sealed
-    "monitor_retention_refused",  # 1 while retention removes nothing, since a clock may be ahead; where it last ran
     "monitor_traces_open",  # that wait for more spans, or to be assembled
     "monitor_traces_overdue_seconds",  # for which the oldest trace has been due; grows while nobody assembles
     "monitor_spans_kept_bytes",  # of the spans and log records that are kept, also of closed traces
@@ -118,11 +114,11 @@ class StoreCollector:
 
 
 def collector_of(application: Application) -> StoreCollector:
-    """What `/metrics` exports: the figures of the store, and whether witnesses or the last retention round refused."""
+    """The figures of the store, and whether witnesses refused."""
 
     def read(now: datetime) -> Figures:
         figures = TelemetryStore(application.engine).figures(now)
-        return replace(figures, refused=application.auditing.refused(), retention_refused=application.retention_refused)
+        return replace(figures, refused=application.auditing.refused())
 
     return StoreCollector(read, application.now)
 
@@ -145,40 +141,6 @@ class Answers:
         for (hour, app, verdict), number in hours.items():
             totals[app, verdict] += max(number - before.get((hour, app, verdict), 0), 0)
         self.totals, self._before = totals, hours
-
-
-def exposition(collector: StoreCollector, accept: str) -> tuple[bytes, str]:
-    """The metrics in the format that the `accept` header asks for, and their content type."""
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(collector)
-    encode, content_type = choose_encoder(accept)
-    return encode(registry), content_type
-
-
-@contextmanager
-def served(collector: StoreCollector, host: str, port: int | None) -> Iterator[int | None]:
-    """Serves the metrics at `/metrics` while the block runs; yields the port, None if none is set.
-
-    Raises:
-        WrongSettings: the address cannot be used.
-    """
-    if port is None:
-        yield None
-        return
-    registry = CollectorRegistry()
-    registry.register(collector)
-    list(collector.collect())  # existing answers do not count as new at the first scrape
-    try:
-        server, thread = start_http_server(port, host, registry)
-    except OSError as error:
-        raise WrongSettings(f"MONITOR_METRICS__HOST, …__PORT: cannot serve at {host}:{port}: {error}") from None
-    log.info("metrics: http://%s:%d/metrics", host, server.server_port)
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def _families(
@@ -213,11 +175,6 @@ def _families(
     yield _gauge("monitor_notifications_waiting", "Notifications to be sent.", _one(f.waiting), "receiver")
     yield _gauge("monitor_notifications_given_up", "Notifications never sent.", _one(f.given_up), "receiver")
     yield _gauge("monitor_audit_waiting_seconds", "By which sealing is behind storing.", [((), f.unsealed)])
-    yield _gauge(
-        "monitor_retention_refused",
-        "Whether retention waits for a person to confirm it.",
-        [((), float(f.retention_refused))],
-    )
     c = f.collected
     spans = {"repeated": c.repeated, "refused": c.refused, "late": c.late}
     yield _gauge("monitor_traces_open", "Traces that wait for more spans.", [((), c.open)])

@@ -1,0 +1,103 @@
+"""Says whether this process lives and can work, for orchestrators: `/healthz` and `/readyz`, beside the metrics.
+
+`monitor serve` answers the same two at its own address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from threading import Condition, Thread
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from monitor.core.errors import MonitorError, Retriable
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+PATIENCE = 2.0  # seconds that `/readyz` waits for the database
+LIVE, READY = "/healthz", "/readyz"
+Check = Callable[[], None]  # raises MonitorError with what is wrong, for anyone to read
+
+
+class Readiness:
+    """Asks whether the database answers, with one query at a time for any number of callers, however long it takes."""
+
+    def __init__(self, ask: Callable[[], None], *, patience: float = PATIENCE) -> None:
+        self._ask = ask
+        self._patience = patience
+        self._changed = Condition()
+        self._asking = False
+        self._ready = False
+
+    def check(self) -> None:
+        """Returns when the database answers.
+
+        Raises:
+            Retriable: it does not answer, or not within `patience` seconds.
+        """
+        with self._changed:
+            if not self._asking:
+                self._asking = True
+                Thread(target=self._run, name="readiness", daemon=True).start()
+            if not self._changed.wait_for(lambda: not self._asking, self._patience) or not self._ready:
+                raise Retriable("the database does not answer")
+
+    def _run(self) -> None:
+        ready = False
+        try:
+            self._ask()
+            ready = True
+        except MonitorError:
+            pass  # what needs the database reports the error itself
+        finally:
+            with self._changed:
+                self._asking, self._ready = False, ready
+                self._changed.notify_all()
+
+
+def lives() -> None:
+    """The check of a process of which no more is known than that it answers."""
+
+
+def polls(polled_at: Callable[[], float], longest: float, *, clock: Callable[[], float] = monotonic) -> Check:
+    """Checks that Kafka was polled in the last `longest` seconds; both times are of `clock`.
+
+    A consumer polls whatever a batch takes and whatever is away. After `max_poll_interval_ms` without a poll its group
+    has given its partitions to others, and only a restart brings it back.
+    """
+
+    def check() -> None:
+        if (silent := clock() - polled_at()) > longest:
+            raise Retriable(f"Kafka was polled {silent:.0f} s ago for the last time")
+
+    return check
+
+
+class Health:
+    """Whether this process lives, by `alive`, and whether it can work, by `ready` too."""
+
+    def __init__(self, *, alive: Check, ready: Check) -> None:
+        self._alive = alive
+        self._ready = ready
+
+    def beside(self, others: WSGIApplication) -> WSGIApplication:
+        """Answers `/healthz` and `/readyz`, with 503 and what is wrong if a check fails; `others` answers the rest."""
+        checks = {LIVE: ((self._alive,), "ok\n"), READY: ((self._alive, self._ready), "ready\n")}
+
+        def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+            path = environ["PATH_INFO"]
+            if path not in checks:
+                return others(environ, start_response)
+            todo, said = checks[path]
+            status = HTTPStatus.OK
+            try:
+                for check in todo:
+                    check()
+            except MonitorError as error:
+                status, said = HTTPStatus.SERVICE_UNAVAILABLE, f"{error}\n"
+            start_response(f"{status.value} {status.phrase}", [("Content-Type", "text/plain; charset=utf-8")])
+            return [said.encode()]
+
+        return answer

@@ -1,0 +1,57 @@
+"""A group of commands that imports a command when it is run, and not in order to list it.
+
+All commands together take most of a second to import, which each start of the program would pay.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command, get_group
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class Listed(TyperCommand):
+    """A command as the help and the completion of the group list it; `place` is `module:name` of what runs."""
+
+    def __init__(self, name: str, place: str, summary: str, *, panel: str) -> None:
+        super().__init__(name, help=summary, rich_help_panel=panel)
+        self.place = place
+
+    def imported(self) -> Any:
+        """The command itself: a function, or a `Typer` with commands of its own."""
+        module, _, name = self.place.partition(":")
+        found = getattr(import_module(module), name)
+        if isinstance(found, typer.Typer):
+            return get_group(found)
+        alone = typer.Typer(add_completion=False)
+        alone.command(self.name)(found)
+        return get_command(alone)
+
+
+class LazyGroup(TyperGroup):
+    """A group that lists `Listed` commands, and runs what they stand for."""
+
+    @override
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command.imported() if isinstance(command, Listed) else command, rest
+
+
+def lazy_group(panels: Mapping[str, Iterable[tuple[str, str, str]]]) -> type[LazyGroup]:
+    """The class of a group with these commands: (name, place, summary) of each, under the title of its panel."""
+
+    class Commands(LazyGroup):
+        def __init__(self, **attributes: Any) -> None:
+            super().__init__(**attributes)
+            for panel, commands in panels.items():
+                for name, place, summary in commands:
+                    self.add_command(Listed(name, place, summary, panel=panel))
+
+    return Commands

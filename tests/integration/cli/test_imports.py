@@ -1,0 +1,46 @@
+"""What commands import: that decides how soon they answer, and no time has to be measured for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+from tests.rig.commands import ROOT
+
+MODULES = "import json, sys; json.dump(sorted({name.split('.')[0] for name in sys.modules}), sys.stderr)"
+
+
+def imported(*arguments: str, environment: dict[str, str] | None = None) -> set[str]:
+    """The packages that a command has imported when it ends."""
+    code = f"""
+import sys
+sys.argv = ["monitor", *{list(arguments)!r}]
+from monitor.__main__ import main
+try:
+    main()
+except SystemExit as ended:
+    assert not ended.code, ended.code
+{MODULES}
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return set(json.loads(ended.stderr.splitlines()[-1]))
+
+
+def test_help_and_version_import_no_more_than_the_command_line():
+    heavy = {"alembic", "altair", "fastapi", "numpy", "onnxruntime", "psycopg", "pydantic", "sqlalchemy", "tokenizers"}
+    assert not imported("--help") & heavy
+    assert not imported("--version") & (heavy | {"rich"})
+
+
+def test_a_command_that_only_reads_imports_neither_models_nor_migrations_nor_receivers(database):
+    heavy = {"alembic", "altair", "fastapi", "grpc", "kafka", "onnxruntime", "openai", "slack_sdk", "tokenizers"}
+    assert not imported("alerts", "list", environment={"MONITOR_DATABASE_URL": database}) & heavy
