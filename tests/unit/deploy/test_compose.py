@@ -69,6 +69,12 @@ def test_who_waits_for_a_service_can_tell_that_it_is_there(name):
             assert other in OURS or SERVICES[other]["healthcheck"]["test"]  # ours have the image's
 
 
+@pytest.mark.parametrize("name", ONCE)
+def test_up_with_wait_takes_the_end_of_a_service_that_runs_once_for_success(name):
+    waits = [service["depends_on"][name] for service in SERVICES.values() if name in service.get("depends_on", ())]
+    assert {"condition": "service_completed_successfully"} in waits  # else Compose waits for it to stay up
+
+
 @pytest.mark.parametrize("profile", ["", *sorted(EVERY_PROFILE)])
 def test_what_a_service_waits_for_starts_with_it(profile):
     started = starts_with(profile)
