@@ -207,7 +207,7 @@ def _with_zeros(tokens: Tokens) -> Floats:
 
 def _support(closest: Floats, in_context: Floats) -> Floats:
     """The support x of each token, from its c and its g."""
-    support: Floats = -0.5 * np.square(1 - closest) - 0.5 * np.square(1 - in_context)
+    support: Floats = (np.square(1 - closest) + np.square(1 - in_context)) * np.float32(-0.5)
     return support
 
 
