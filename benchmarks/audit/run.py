@@ -177,6 +177,7 @@ def cost(application: Application, path: Path, runs: int, *, real: bool) -> dict
         pair = []
         for sealed in (False, True):
             emptied(application)
+            application.auditing.witness_file.unlink(missing_ok=True)  # it has checkpoints of the emptied trail
             with sealer_process(application) if sealed else without_queue(), nullcontext():
                 _until_quiet(application)
                 pipeline = fresh(application) if real else stubbed(application)

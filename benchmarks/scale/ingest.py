@@ -9,12 +9,13 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from multiprocessing import get_context
-from threading import Barrier
+from threading import Barrier, Event
 
 from benchmarks.consume.rig import cpu_seconds
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.core.batch import Batch
 from monitor.core.model import Assessment
+from monitor.core.retry import Retry
 from monitor.store.interaction.writer import Writer
 
 BATCH = 512
@@ -53,6 +54,7 @@ def _store(url: str, key: bytes, templates: Sequence[Assessment], name: str, num
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)
     now = datetime.now(UTC)
     writer = Writer(url, lambda: datetime.now(UTC), queue_key=key)
+    again = Retry(stop=Event())  # as `monitor run` does, where another writer holds a row or a new partition for long
     first, apart = now - timedelta(days=DAYS), timedelta(days=DAYS) / number
     (at_once,) = _at_once
     at_once.wait()
@@ -62,7 +64,8 @@ def _store(url: str, key: bytes, templates: Sequence[Assessment], name: str, num
             _renamed(templates[n % len(templates)], f"{name}-{n}", first + n * apart)
             for n in range(start, min(start + BATCH, number))
         ]
-        writer.write(Batch(assessments=tuple(batch), dead_letters=(), received=len(batch)))
+        stored = Batch(assessments=tuple(batch), dead_letters=(), received=len(batch))
+        again(lambda stored=stored: writer.write(stored))  # type: ignore[misc]
     end, cpu = time.time(), time.process_time() - cpu
     writer.close()
     return begin, end, cpu

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import click
 import pytest
 from typer.main import get_command
 
@@ -44,13 +43,13 @@ def settings_under(environment: Mapping[str, str | None], folder: Path, *, toml:
 def wrong_use(words: Sequence[str]) -> str | None:
     """Why `monitor WORDS` is no command that exists, with these options and arguments; None if it is one."""
     command = get_command(app)
-    context = click.Context(command, info_name="monitor")  # type: ignore[arg-type]  # Typer's own copy of Click
+    context = command.context_class(command, info_name="monitor")
     rest = list(words)
-    while hasattr(command, "commands"):
-        if not rest or rest[0] not in command.commands:
-            return f"monitor {' '.join(words)}: no such command"
-        command = command.commands[rest.pop(0)]
     try:
+        while hasattr(command, "resolve_command"):
+            if not rest:
+                return f"monitor {' '.join(words)}: names no command"
+            _, command, rest = command.resolve_command(context, rest)
         command.make_context("monitor", rest, parent=context)
     except Exception as error:  # noqa: BLE001  whatever Typer's copy of Click raises says what is wrong
         return f"monitor {' '.join(words)}: {getattr(error, 'message', None) or type(error).__name__}"

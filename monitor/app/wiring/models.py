@@ -16,7 +16,6 @@ from monitor.assess.llm.endpoint import DEFAULT_BASE_URL
 from monitor.assess.llm.exchange import Purpose
 from monitor.assess.ports import Budget, Completer, Embedder, LanguageModel, TokenEncoder
 from monitor.core.errors import WrongSettings
-from monitor.core.extras import require
 from monitor.core.figures.prices import Price
 from monitor.core.model import Assessment
 from monitor.core.pending import Work
@@ -151,7 +150,6 @@ def embedder(settings: Settings, cache_dir: Path, closing: ExitStack) -> Embedde
         case "minilm":
             return _minilm(settings, cache_dir, closing)
         case "openai":
-            require("openai", "MONITOR_EMBEDDING__PROVIDER=openai")
             from monitor.assess.embed.openai import OpenAIEmbedder
 
             key = embedding.api_key or llm.api_key
@@ -197,9 +195,8 @@ def chat_model(settings: Settings, purpose: Purpose, budget: Budget, now: Callab
     """The model for a purpose; each call costs what the prices say of the day `now`.
 
     Raises:
-        WrongSettings: no name or no key is set, or the client of the models is not installed.
+        WrongSettings: no name or no key is set.
     """
-    require("openai", f"the {purpose}")
     from monitor.assess.llm.client import ChatModel
     from monitor.assess.llm.dialect import Structure
 
@@ -246,8 +243,7 @@ def _price(settings: Settings, model: str, now: Callable[[], datetime]) -> Calla
 
 
 def batch_endpoint(settings: Settings) -> BatchEndpoint:
-    """The batch endpoint of the judge's server; raises WrongSettings if the client of it is not installed."""
-    require("openai", "the judge")
+    """The batch endpoint of the judge's server."""
     from monitor.assess.llm.batches import BatchEndpoint
 
     key = settings.llm.api_key

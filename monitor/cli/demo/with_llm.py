@@ -12,7 +12,6 @@ from monitor.app.pending.workers import work_off, working
 from monitor.app.wiring.application import Application
 from monitor.cli.terminal import literal, stopping
 from monitor.core.errors import WrongSettings
-from monitor.core.extras import require
 from monitor.core.pending import Work
 from monitor.core.settings.load import Settings
 from monitor.store.pending.queue import PendingQueue
@@ -25,10 +24,8 @@ def with_llm(settings: Settings, base_url: str) -> Settings:
 
     Raises:
         OutOfReach: the server does not answer.
-        WrongSettings: the client of such servers is not installed, or the server refuses, or lists no model and none is
-            configured.
+        WrongSettings: the server refuses, or lists no model and none is configured.
     """
-    require("openai", "--llm")
     from monitor.assess.llm.served_models import served_models
 
     key = settings.llm.api_key or SecretStr("none")  # a local server needs none

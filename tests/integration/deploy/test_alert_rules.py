@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +62,9 @@ def rounds(seconds: float) -> dict[str, str]:
 WELL = {"monitor_up": lasting(1)}
 CASES = {
     "MonitorDown": Case(
-        fault={'up{job="monitor", instance="a"}': "1x5 0x60"}, healthy={'up{job="other"}': lasting(0)}, at=10
+        fault={'up{job="monitor", instance="a"}': "1x5 0x60"},
+        healthy={'up{job="other"}': lasting(0), 'up{job="rag/monitor-consumer"}': lasting(1)},
+        at=10,
     ),
     "MonitorUnseen": Case(fault={"up": lasting(1)}, healthy=WELL, at=10),
     "MonitorDatabaseAway": Case(fault={"monitor_up": "1x5 0x60"}, healthy={"monitor_up": "1x5 0 1x60"}, at=10),
@@ -217,6 +221,19 @@ def test_each_alert_waits_a_moment_and_says_how_bad_it_is(rule):
     assert set(rule["annotations"]) == {"summary", "runbook_url"}
     anchor = f"/docs/on-call/watching-monitor.md#{rule['alert'].lower()}"
     assert rule["annotations"]["runbook_url"] == "{{ $externalLabels.monitor_docs }}" + anchor
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_promtool_accepts_what_the_page_shows(number, tmp_path):
+    page = (ROOT / "docs" / "operate" / "metrics.md").read_text()
+    blocks = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 3
+    (tmp_path / "shown.yaml").write_text(blocks[number])
+    shutil.copy(FOLDER / "rules.yaml", tmp_path)  # the third names it
+    done = subprocess.run(
+        [program("promtool"), "check", "config", str(tmp_path / "shown.yaml")], capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("command", [("config", "prometheus.yaml"), ("rules", "rules.yaml")], ids=lambda one: one[1])

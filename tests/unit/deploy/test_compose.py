@@ -107,7 +107,7 @@ def test_what_is_mounted_is_declared_or_lies_in_the_repository():
             source = volume.partition(":")[0]
             if not source.startswith("."):
                 assert source in COMPOSE["volumes"]
-            elif source != "./events" and not source.startswith("../deploy/"):  # docker/secrets.sh makes it
+            elif source != "./events":  # docker/secrets.sh makes it
                 assert (FOLDER / source).exists(), source
 
 

@@ -58,6 +58,9 @@ def test_what_it_copies_exists_and_is_sent_to_the_builder():
     names = {name for names in copied for name in names}
     assert names == SENT
     assert all((ROOT / name).exists() for name in names)
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    built_from = {source.split("/")[0] for source in (*wheel["packages"], *wheel["force-include"])}
+    assert built_from <= {name.strip("./") for name in names}
 
 
 def test_its_health_check_and_commands_exist():
@@ -75,6 +78,18 @@ def test_its_environment_is_of_settings_and_writes_nothing_beside_its_volume(tmp
     assert values("VOLUME") == [str(settings.state_dir)]
     assert given["PYTHONDONTWRITEBYTECODE"] == "1"
     assert {str(settings.metrics.port), str(settings.web.port)} < set(values("EXPOSE")[0].split())
+
+
+def test_it_has_every_extra_that_needs_no_other_hardware_and_no_other_weights():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    asked = re.findall(r"--extra (\w+)", (ROOT / "Makefile").read_text())
+    assert asked
+    assert set(asked) <= extras.keys()
+    locked = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements-image.lock").read_text(), re.MULTILINE))
+    wanted = {
+        re.match(r"[\w.-]+", requirement)[0] for name in extras.keys() - {"gpu", "fp32"} for requirement in extras[name]
+    }
+    assert wanted <= locked
 
 
 def test_its_labels_name_the_version_of_the_package():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-READERS = ("start", "on-call", "quality", "audit", "operate", "develop")
+READERS = ("start", "join", "on-call", "quality", "audit", "operate", "develop", "reference")
 PAGES = sorted(
     [
         *ROOT.glob("*.md"),
