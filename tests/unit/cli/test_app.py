@@ -86,7 +86,7 @@ def settings_file(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("settings_file")
-def test_the_option_config_names_the_settings_file_for_every_command_and_the_processes_it_starts(tmp_path, monkeypatch):
+def test_the_option_config_names_the_settings_file_for_one_command_and_the_processes_it_starts(tmp_path, monkeypatch):
     result = CliRunner().invoke(app, ["--config", "quillmere.toml", "settings", "--json"])
     assert json.loads(result.output)["kafka"]["topics"] == ["rag.answers"]
     seen = []
