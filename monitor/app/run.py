@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -20,7 +19,6 @@ from monitor.app.background.collecting import collecting
 from monitor.app.background.progress import recorded_progress
 from monitor.app.background.sealer_process import sealer_process
 from monitor.app.background.trimming import trimming
-from monitor.app.logs import ledger_line
 from monitor.app.metrics.health import Check, Health, Readiness, lives, polls
 from monitor.app.metrics.pages import served
 from monitor.app.metrics.stage_times import StageTimes
@@ -29,14 +27,12 @@ from monitor.app.pending.worker_process import worker_process
 from monitor.app.privacy.retention import scheduled_retention
 from monitor.app.probe.schedule import scheduled_probes
 from monitor.app.report import scheduled_reports
+from monitor.app.run_log import RunLog
 from monitor.app.wiring.application import Application
-from monitor.core.assessment_json import rejection
 from monitor.core.batch import Batch, Tally
 from monitor.core.errors import WrongSettings
-from monitor.core.model import Interaction
 from monitor.core.ports import Source, Store
 from monitor.core.stage import observed_by
-from monitor.core.text.plain import readable
 from monitor.ingest.files import STDIN, FileSource
 from monitor.ingest.follow import FollowSource
 from monitor.store.collect.inbox import TOPICS
@@ -48,9 +44,6 @@ if TYPE_CHECKING:
     from monitor.ingest.kafka.span import Span
 
 log = logging.getLogger(__name__)
-REJECTIONS = 5  # rejected messages named for one batch
-_APPS = 100  # of which the first answer is named
-BETWEEN_LEDGERS = timedelta(minutes=1)
 _NOTHING_TO_READ = (
     "nothing to read: name files, or set MONITOR_KAFKA__BOOTSTRAP_SERVERS and …_TOPICS; to run probes only, let "
     "MONITOR_PROBES name a file in which a probe has `every` or `at`; `monitor collect` takes what chatbots send"
@@ -275,37 +268,3 @@ def _files(application: Application, files: Sequence[Path], stop: Event) -> Sour
     for file in files:
         log.info("following %s%s", file, "" if file.exists() else ", which does not exist yet")
     return source
-
-
-class RunLog:
-    """Logs the first answer of each app, the rejected messages of each batch, and the ledger once a minute."""
-
-    def __init__(self, now: Callable[[], datetime]) -> None:
-        self._now = now
-        self._total = Tally()
-        self._next = now() + BETWEEN_LEDGERS
-        self._apps: set[str] = set()
-
-    def written(self, batch: Batch, tally: Tally) -> None:
-        self._total += tally
-        for assessment in batch.assessments:
-            self._note(assessment.interaction)
-        for letter in batch.dead_letters[:REJECTIONS]:
-            at = letter.message.position
-            place = {"topic": at.topic, "partition": at.partition, "offset": at.offset}
-            log.warning("rejected %s", readable(rejection(letter)), extra=place)
-        if len(batch.dead_letters) > REJECTIONS:
-            log.warning("rejected %d more; `monitor deadletters list` has them", len(batch.dead_letters) - REJECTIONS)
-        if self._now() >= self._next:
-            self._next = self._now() + BETWEEN_LEDGERS
-            log.info("so far %s", ledger_line(self._total))
-
-    def _note(self, it: Interaction) -> None:
-        if it.app not in self._apps and len(self._apps) < _APPS:
-            self._apps.add(it.app)
-            log.info(
-                "the first answer of %s: monitor explain %s",
-                readable(it.app),
-                readable(f"{it.app}/{it.id}"),
-                extra={"app": it.app, "interaction_id": it.id},
-            )

@@ -11,7 +11,7 @@ import pytest
 
 from monitor.app.log_format import JsonFormatter, TextFormatter
 from monitor.app.logs import log_to_stderr
-from monitor.app.run import RunLog
+from monitor.app.run_log import RunLog
 from monitor.app.wiring.application import Application
 from monitor.core.settings.load import Settings
 from monitor.ingest.files import FileSource

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 
-from monitor.app.run import RunLog
+from monitor.app.run_log import RunLog
 from monitor.core.batch import Tally
 from tests.factories.answers import a_batch, an_assessment, clock
 
 
 def test_the_first_answer_of_each_app_is_named_with_the_command_that_shows_it(caplog):
     log = RunLog(clock)
-    with caplog.at_level(logging.INFO, logger="monitor.app.run"):
+    with caplog.at_level(logging.INFO, logger="monitor.app.run_log"):
         for number in range(2):
             shop, bank = (an_assessment(id=f"a-{number}", app=app) for app in ("shop", "bank"))
             log.written(a_batch(shop, bank), Tally(received=2, assessed=2))
