@@ -16,6 +16,7 @@ import typer
 from typer.main import get_command
 
 from monitor.cli.app import app as command_line
+from monitor.cli.lazy_group import Listed
 from monitor.core.settings.load import PREFIX, Settings
 from monitor.web.base.api_page import Operation, Parameter, operations
 from monitor.web.base.openapi import DashboardApp
@@ -194,7 +195,8 @@ def commands_page() -> str:
     root = get_command(command_line)
     by_panel: dict[str, list[str]] = {}
     for name, command in root.commands.items():  # type: ignore[attr-defined]  typer's own kind of group
-        by_panel.setdefault(command.rich_help_panel, []).extend(_command(f"monitor {name}", command))
+        its = command.imported() if isinstance(command, Listed) else command
+        by_panel.setdefault(command.rich_help_panel, []).extend(_command(f"monitor {name}", its))
     lines = [COMMANDS]
     for panel, described in by_panel.items():
         lines += [f"## {panel}", *described, ""]

@@ -12,7 +12,7 @@ import pytest
 
 from tests.rig.installation import ROOT
 
-LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "video": "src"}
+LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "srcset", "video": "src"}
 PICTURE_BYTES, ALL_PICTURES_BYTES = 150_000, 1_000_000
 
 
@@ -76,6 +76,16 @@ def test_nothing_is_loaded_from_elsewhere(pages, site):
         for address in re.findall(r"url\(\s*[\"']?((?:https?:)?//[^\"')]+)", sheet.read_text(encoding="utf-8"))
     }
     assert strangers | styles == set()
+
+
+def test_what_a_page_loads_is_in_the_site(pages, site):
+    gone = {
+        f"{name}: {address}"
+        for name, page in pages.items()
+        for address in page.loaded
+        if name != "404.html" and not ((site / name).parent / address.partition("?")[0].partition("#")[0]).exists()
+    }
+    assert gone == set()
 
 
 def test_every_picture_is_described_and_small(pages):
