@@ -44,6 +44,13 @@ def test_batches_within_the_limit_are_read_as_ever(codec):
     assert values(records.take(10)) == [(0, b"a"), (1, b"b"), (2, b"c")]
 
 
+def test_zstd_is_read_without_the_package_that_the_client_writes_it_with(monkeypatch):
+    written = batch(b"a", b"b", codec=ZSTD)
+    monkeypatch.setattr("kafka.codec.zstd", None)
+    _, records = part(written)
+    assert values(records.take(10)) == [(0, b"a"), (1, b"b")]
+
+
 @pytest.mark.parametrize("codec", [GZIP, SNAPPY, LZ4])
 def test_messages_of_the_old_format_are_read_as_ever(codec):
     _, records = part(batch(b"a", b"b", codec=codec, magic=1))
