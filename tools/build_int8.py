@@ -13,7 +13,7 @@ that a few large channels do not cost all others their resolution (Xiao et al., 
 attention scores, normalisation, GELU and the token projection stay in float32.
 
 On processors without 8-bit dot products of 32-bit sums (AVX-512 VNNI, AVX-VNNI, AMX, Arm's dot product) sums of two
-products may saturate: other vectors, and no gain.
+products may saturate, and vectors differ a little: benchmarks/embedding/saturation.py emulates that.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ from monitor.core.settings.audit import AuditSettings
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings
 from monitor.ingest.files import FileSource
-from monitor.store.audit_queue import Entry, EntrySource, driver, queue_key
+from monitor.store.audit_queue import Act, Entry, EntrySource, Kind, driver, queue_key, record_act
 from monitor.store.interaction import new_interactions
 from monitor.store.interaction import writer as writer_module
 
@@ -60,7 +60,6 @@ FULL = {"leaves": 1_000_000, "events": 20_000, "embedded": 1_200, "runs": 5}
 SHORT = {"leaves": 20_000, "events": 3_000, "embedded": 150, "runs": 1}
 BATCH = 512
 TEMPLATES = 500  # interactions that are multiplied
-_QUIET = 0.05  # CPU seconds in two
 _WAITING = (
     "SELECT kind, app, subject, part, records FROM audit_queue WHERE records IS NOT NULL AND kind = 'interaction'"
 )
@@ -179,12 +178,12 @@ def cost(application: Application, path: Path, runs: int, *, real: bool) -> dict
             emptied(application)
             application.auditing.witness_file.unlink(missing_ok=True)  # it has checkpoints of the emptied trail
             with sealer_process(application) if sealed else without_queue(), nullcontext():
-                _until_quiet(application)
+                if sealed:
+                    _until_it_seals(application)
                 pipeline = fresh(application) if real else stubbed(application)
                 before = _cpu(application)
                 rate = flow(application, pipeline, path)
-                while sealed and _queued(application):
-                    time.sleep(0.2)
+                _until_sealed(application)
                 pair.append((rate, _cpu(application) - before))
         pairs.append(pair)
     without, with_ = (statistics.median(pair[place][0] for pair in pairs) for place in (0, 1))
@@ -198,12 +197,16 @@ def cost(application: Application, path: Path, runs: int, *, real: bool) -> dict
     }
 
 
-def _until_quiet(application: Application) -> None:
+def _until_it_seals(application: Application) -> None:
     """Waits until the sealer has started, so that no second of its start counts."""
-    before, now = -1.0, _cpu(application)
-    while now - before > _QUIET:
-        time.sleep(2)
-        before, now = now, _cpu(application)
+    act = Act(kind=Kind.LOOK, by="benchmark", at=application.now(), subject="nothing")
+    record_act(application.engine, act)
+    _until_sealed(application)
+
+
+def _until_sealed(application: Application) -> None:
+    while _queued(application):
+        time.sleep(0.2)
 
 
 def _cpu(application: Application) -> float:

@@ -8,7 +8,7 @@ of production takes. They are spread over 56 days. One run prints:
 
 - answers/s that 1, 2 and 4 writer processes store in one PostgreSQL, and the CPU of both sides for one answer;
 - leaves/s of sealing them, and bytes on disk for each answer, by table and index;
-- then a million answers (ten with `--ten`, which takes 100 GB), multiplied by COPY into the tables with their indexes:
+- then a million answers (ten with `--ten`, which takes 80 GB), multiplied by COPY into the tables with their indexes:
   rows/s by table, the size of a row of `verdict_minute`, seconds of VACUUM and of dropping a month;
 - the time of pages and commands, and answers/s of one writer again, at that size.
 
@@ -113,7 +113,7 @@ def show(figures: Mapping[str, Any], indent: str = "") -> None:
 
 
 def main() -> None:
-    arguments = options(__doc__, "a few thousand answers, to see that it runs", ten="ten million answers, 100 GB")
+    arguments = options(__doc__, "a few thousand answers, to see that it runs", ten="ten million answers, 80 GB")
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
     scale = SHORT if arguments.short else FULL
     if arguments.ten:

@@ -115,7 +115,7 @@ def served(folder: Path, url: str) -> Iterator[int]:
         subprocess.Popen(command, env={**os.environ, **own}, cwd=folder, stderr=output) as process,
     ):
         try:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 300  # on busy cores a start takes minutes
             while not _answers(port) and time.monotonic() < deadline and process.poll() is None:
                 time.sleep(0.1)
             yield port

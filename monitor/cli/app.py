@@ -155,10 +155,19 @@ app = typer.Typer(
 )
 
 
-def _use_settings_file(path: Path | None) -> None:
+def _use_settings_file(context: typer.Context, path: Path | None) -> None:
     """In the environment it holds for the whole command, and for every process that this starts."""
     if path is not None:
+        before = os.environ.get("MONITOR_CONFIG")
         os.environ["MONITOR_CONFIG"] = str(path.absolute())
+        context.call_on_close(lambda: _set_again("MONITOR_CONFIG", before))
+
+
+def _set_again(name: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
 
 
 def _print_version(asked: bool) -> None:  # noqa: FBT001  typer passes the option's value by position

@@ -33,6 +33,8 @@ def telling_words(some: Sequence[Counter[str]], others: Sequence[Counter[str]]) 
     """
     here, there = _questions_with(some), _questions_with(others)
     both = here + there
+    if len(both) < 2:  # a single word tells nothing apart, and nothing would be left for the odds
+        return ()
     n, m = here.total(), there.total()
     least = max(2, _FEW * len(some))
     scale = _PRIOR / max(both.total(), 1)

@@ -1,6 +1,6 @@
 """Rewrites rows of the minutes' rollup that earlier releases began, whose histograms have empty bins at either end.
 
-A row shrinks to about a quarter, and its figures stay the same. Work goes on where it was interrupted: how far it came
+A row shrinks to about a third, and its figures stay the same. Work goes on where it was interrupted: how far it came
 is stored with each piece. The space in the table's file is used again for new rows; only `VACUUM FULL` gives it back.
 """
 

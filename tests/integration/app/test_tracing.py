@@ -5,16 +5,20 @@ from __future__ import annotations
 import socket
 import sys
 from dataclasses import replace
+from multiprocessing import Pipe
 
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
+from monitor.app.background.sealer_process import _seal
 from monitor.app.stages import Stages
 from monitor.app.tracing.export import ToldOnce
+from monitor.app.wiring.application import Application
 from monitor.app.wiring.tracing import traced
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.retry import Retry
+from monitor.core.settings.load import Settings
 from monitor.core.settings.tracing import TracingSettings
 from monitor.core.stage import stage
 from monitor.ingest.decode import Decoded
@@ -132,6 +136,18 @@ def test_an_error_is_a_status_and_a_type_without_its_text():
         assert attributes(spans[name].attributes)["error.type"] == "Fatal"
         assert not spans[name].events
     assert spans["decode"].status == Status()
+
+
+def test_the_process_that_seals_sends_its_own_traces(database, tmp_path):
+    ours, theirs = Pipe()
+    ours.close()  # so that it seals once more, and ends
+    with trace_receiver() as receiver, theirs:
+        settings = Settings(database_url=database, state_dir=tmp_path, tracing={"endpoint": receiver.url})
+        with Application(settings) as application:
+            application.migrate()
+        _seal(settings, theirs)
+        [sealing] = [span for span in receiver.spans if span.name == "seal"]
+    assert attributes(sealing.attributes)["monitor.audit.leaves"] >= 0
 
 
 def test_a_share_of_no_traces_sends_none():

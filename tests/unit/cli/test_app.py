@@ -80,16 +80,20 @@ def test_bash_completes_commands_and_options(line, offered, tmp_path):
 
 @pytest.fixture
 def settings_file(tmp_path, monkeypatch):
-    monkeypatch.setenv("MONITOR_CONFIG", "/nowhere.toml")  # so that what the option puts there is taken back
+    monkeypatch.setenv("MONITOR_CONFIG", "/nowhere.toml")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "quillmere.toml").write_text('[kafka]\ntopics = "rag.answers"\n', encoding="utf-8")
 
 
 @pytest.mark.usefixtures("settings_file")
-def test_the_option_config_names_the_settings_file_for_every_command_and_the_processes_it_starts(tmp_path):
+def test_the_option_config_names_the_settings_file_for_every_command_and_the_processes_it_starts(tmp_path, monkeypatch):
     result = CliRunner().invoke(app, ["--config", "quillmere.toml", "settings", "--json"])
     assert json.loads(result.output)["kafka"]["topics"] == ["rag.answers"]
-    assert os.environ["MONITOR_CONFIG"] == str(tmp_path / "quillmere.toml")
+    seen = []
+    monkeypatch.setattr("monitor.cli.doctor.load_settings", lambda: seen.append(os.environ["MONITOR_CONFIG"]))
+    CliRunner().invoke(app, ["--config", "quillmere.toml", "settings", "--json"])
+    assert seen == [str(tmp_path / "quillmere.toml")]
+    assert os.environ["MONITOR_CONFIG"] == "/nowhere.toml"  # for one command only
 
 
 @pytest.mark.usefixtures("settings_file")

@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
+from monitor.core.settings.load import Settings
 from tests.rig.commands import ROOT
 from tests.rig.deploy import settings_under, wrong_use
 from tests.unit.deploy.test_image import PINNED
@@ -69,6 +70,12 @@ def test_who_waits_for_a_service_can_tell_that_it_is_there(name):
             assert other in OURS or SERVICES[other]["healthcheck"]["test"]  # ours have the image's
 
 
+@pytest.mark.parametrize("name", ONCE)
+def test_up_with_wait_takes_the_end_of_a_service_that_runs_once_for_success(name):
+    waits = [service["depends_on"][name] for service in SERVICES.values() if name in service.get("depends_on", ())]
+    assert {"condition": "service_completed_successfully"} in waits  # else Compose waits for it to stay up
+
+
 @pytest.mark.parametrize("profile", ["", *sorted(EVERY_PROFILE)])
 def test_what_a_service_waits_for_starts_with_it(profile):
     started = starts_with(profile)
@@ -93,6 +100,22 @@ def test_what_ours_are_told_are_settings_and_commands(name, tmp_path):
         assert wrong_use(service["command"]) is None
     for command in re.findall(r"monitor ([a-z].*?)(?: [|>].*|; .*|$)", " ".join(service["command"])):
         assert wrong_use(command.split()) is None, command
+
+
+def settings_names(section, prefix="MONITOR_"):
+    """The name in the environment of every setting."""
+    for name, value in section.items():
+        if isinstance(value, dict) and value:
+            yield from settings_names(value, f"{prefix}{name.upper()}__")
+        else:
+            yield f"{prefix}{name.upper()}"
+
+
+@pytest.mark.parametrize("name", ["compose.yaml", "kafka.yaml"])
+def test_names_that_are_passed_on_are_settings(name):
+    services = YAML(typ="safe").load((FOLDER / name).read_text(encoding="utf-8"))["services"]
+    given = {key for service in services.values() for key in environment(service) if key.startswith("MONITOR_")}
+    assert {key.removesuffix("_FILE") for key in given} <= set(settings_names(Settings().model_dump(mode="json")))
 
 
 def test_the_consumer_reads_the_topic_that_is_made(tmp_path):

@@ -17,12 +17,17 @@ from tests.rig.services import missing
 FOLDER = ROOT / "deploy/systemd"
 UNITS = sorted(path.name for path in FOLDER.glob("*.service"))
 PROGRAM = "/opt/monitor/bin/monitor"
+GUIDE = (ROOT / "docs/operate/systemd.md").read_text(encoding="utf-8")
+DROP_INS = re.findall(r"^```(?:ini|systemd)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 CREDENTIALS, STATE = "/run/credentials/unit", "/var/lib"
 
 
 def service(name):
     """The settings of a unit's service, each with all its values, and its specifiers as systemd replaces them."""
-    text = (FOLDER / name).read_text(encoding="utf-8")
+    return read((FOLDER / name).read_text(encoding="utf-8"))
+
+
+def read(text):
     for specifier, value in {"%d": CREDENTIALS, "%S": STATE, "%i": "5"}.items():
         text = text.replace(specifier, value)
     section = text.partition("[Service]\n")[2].partition("\n[")[0]
@@ -43,11 +48,15 @@ def units(tmp_path_factory):
     for name in UNITS:
         text = (FOLDER / name).read_text(encoding="utf-8").replace(PROGRAM, "/bin/true")
         (folder / name.replace("@", "@5")).write_text(text, encoding="utf-8")
+    (folder / "monitor.service.d").mkdir()
+    for number, drop_in in enumerate(DROP_INS):
+        text = drop_in.replace(PROGRAM, "/bin/true")
+        (folder / f"monitor.service.d/{number}.conf").write_text(text, encoding="utf-8")
     return folder
 
 
 def test_systemd_understands_every_line(units):
-    paths = sorted(map(str, units.iterdir()))
+    paths = sorted(map(str, units.glob("*.service")))
     ended = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", *paths], check=False, capture_output=True, text=True
     )
@@ -56,7 +65,7 @@ def test_systemd_understands_every_line(units):
 
 
 def test_systemd_finds_them_hardened(units):
-    for path in units.iterdir():
+    for path in units.glob("*.service"):
         analyze = ["systemd-analyze", "security", "--offline=yes", "--threshold=20", "--no-pager", path]
         ended = subprocess.run(analyze, check=False, capture_output=True, text=True)
         assert ended.returncode == 0, ended.stdout  # more than 2.0 of 10 is exposed
@@ -76,6 +85,16 @@ def test_a_unit_runs_a_command_that_exists_under_settings_that_exist(name, tmp_p
     assert given == {value for name, value in environment.items() if name.endswith("_FILE")}
     assert int(its["TimeoutStopSec"][0]) > LAST_RESORT
     assert "WatchdogSec" not in its  # the program does not notify systemd
+
+
+def test_the_drop_ins_of_the_guide_run_a_command_that_exists_under_settings_that_exist(tmp_path):
+    secret, files = map(read, DROP_INS)
+    name, _, path = secret["Environment"][0].partition("=")
+    assert path == f"{CREDENTIALS}/{secret['LoadCredential'][0].partition(':')[0]}"
+    assert settings_under({name: path}, tmp_path).slack.bot_token is not None
+    reset, command = files["ExecStart"]
+    assert reset == ""
+    assert wrong_use(command.removeprefix(PROGRAM).split()) is None
 
 
 def test_processes_on_one_host_listen_at_ports_of_their_own():

@@ -21,7 +21,8 @@ ROOT_COMMAND = get_command(command_line)
 # A command in the middle of a sentence: `monitor probe run support`.
 INLINE = re.compile(r"`monitor (?P<words>[^`\n]+)`")
 NAME = re.compile(r"(?<![\w…])MONITOR_\w+(?P<open>…)?")
-# Names that a page gives as mistakes, and those that are no settings: the tests read them, and `--config` is by one.
+# Names that a page gives as mistakes, and those that are no settings: what the tests and the chatbot's side read, and
+# the place of the settings' own file.
 NO_SETTINGS = {"MONITOR_PORT", "MONITOR_PROBS", "MONITOR_PROBE__MODL", "MONITOR_DATA_DIR", "MONITOR_CONFIG"}
 OTHERS = ("MONITOR_CLIENT_", "MONITOR_TEST_", "MONITOR_REQUIRE_SERVICES")
 

@@ -68,7 +68,7 @@ def test_yaml(block):
         rule = {"name": "a", "signal": {"rate": "negative"}, "above": 0.3, **read}
         assert parse_rules(json.dumps({"rules": [rule]}), name=block.place, receivers=RECEIVERS).rules
     else:
-        assert read.keys() & {"exporters", "receivers", "scrape_configs", "services"}
+        assert read.keys() & {"exporters", "receivers", "rule_files", "scrape_configs", "services"}
 
 
 def _with_target(read):

@@ -6,12 +6,10 @@ import re
 from typing import get_args
 
 import pytest
-import typer
 from ruamel.yaml import YAML
 
 from monitor.app.metrics.installation import MetricName
 from monitor.app.metrics.process import ProcessMetricName
-from monitor.cli.app import app
 from monitor.core.stage import StageName
 from tests.unit.docs.test_links import ROOT, anchors
 from tests.unit.docs.test_runbooks import QUESTIONS
@@ -49,14 +47,3 @@ def test_each_alert_about_monitor_has_its_runbook(rule):
 
 def test_no_runbook_is_left_of_an_alert_that_is_gone():
     assert re.findall(r"^## (\w+)$", RUNBOOKS.read_text(), re.MULTILINE) == [rule["alert"] for rule in RULES]
-
-
-def test_the_commands_that_runbooks_name_exist():
-    commands = set(re.findall(r"`monitor ([a-z]+(?: [a-z]+)?)", RUNBOOKS.read_text(encoding="utf-8")))
-    known = typer.main.get_command(app)
-    assert commands
-    for command in commands:
-        name, _, below = command.partition(" ")
-        assert name in known.commands
-        if below:
-            assert below in known.commands[name].commands

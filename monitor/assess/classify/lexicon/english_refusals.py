@@ -50,6 +50,8 @@ _REPLY = (
     r"accurate|more|further|\w*\s?(?:information|details|advice))\b|recommend (?:any|a|specific|which|whether)\b)"
 )
 
+BEGINS = r"(?:(?<!\w)|(?=n't))"  # each refusal begins with a word, or with the "n't" of "doesn't"
+
 REFUSING = pattern(
     # the speaker
     r"\bi(?:'m| am| was|'ve been)(?: \w+)? (?:unable to|not able to|not in a position to|incapable of|not familiar "
@@ -155,5 +157,5 @@ REFUSING = pattern(
     r"\bthere is no (?:definitive|clear|specific|direct) evidence (?:\w+ ){0,4}to (?:determine|answer|say)\b",
     r"\bwe (?:do not|don't) know (?:the answer|enough)\b",
     r"\b(?:is|was|are) (?:not given|not known by) (?:a|any) (?:specific|particular|exact)\b",
-    begins=r"(?:(?<!\w)|(?=n't))",  # a word, or the "n't" of "doesn't"
+    begins=BEGINS,
 )

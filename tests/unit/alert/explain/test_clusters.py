@@ -142,3 +142,10 @@ def test_a_word_repeated_in_one_question_does_not_count_more():
 def test_no_questions_have_no_words():
     assert named([], []) == ()
     assert named(["", "123 456", "?!"], ["…"]) == ()
+
+
+def test_questions_of_one_and_the_same_word_have_no_telling_word():
+    asked = [words("snapshots?")] * 40
+    assert telling_words(asked[:20], asked[20:]) == ()
+    assert telling_words(asked, []) == ()
+    assert telling_words([], []) == ()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.assess.classify.lexicon import CUES, OPENERS, UNSPACED, WORDINGS, fold
+from monitor.assess.classify.lexicon.english import ENGLISH
+from monitor.assess.classify.lexicon.english_refusals import BEGINS
 from monitor.assess.classify.lexicon.examples import EXAMPLES, closeness
 from monitor.assess.classify.lexicon.wording import pattern, simplified, upto, whole
 from monitor.assess.classify.refusal import refusal_kind
@@ -40,6 +44,27 @@ def test_a_space_in_a_pattern_is_any_white_space():
     assert whole("a b").fullmatch("**a  b!**")
     assert pattern(f"{upto(2)}end").fullmatch("one two, end")
     assert not pattern(f"{upto(2)}end").fullmatch("one two three end")
+
+
+def test_a_pattern_is_searched_only_where_its_condition_holds():
+    assert pattern("b", begins=r"(?<!a)").search("ab b").start() == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *EXAMPLES,
+        "it isn't something the documents cover.",
+        "that wasn't mentioned anywhere in the documents.",
+        "well,i can't say (the text does not state it).",
+        '"not specified in the passage"',
+    ],
+)
+def test_english_refusals_begin_with_a_word_so_that_nothing_is_missed_between_words(text):
+    everywhere = re.compile(ENGLISH.refusing.pattern.removeprefix(BEGINS))
+    assert everywhere.pattern != ENGLISH.refusing.pattern
+    found, expected = ENGLISH.refusing.search(fold(text)), everywhere.search(fold(text))
+    assert (found and found.span()) == (expected and expected.span())
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

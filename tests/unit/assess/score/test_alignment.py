@@ -234,3 +234,22 @@ def test_many_passages_make_the_blocks_of_the_answer_smaller(monkeypatch):
     random = np.random.default_rng(4)
     found(random_text(random, [1] * 50), [random_text(random, [1] * 128)])
     assert max(rows for _, rows in seen) == 16 * 32 // 128 + 1
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 6), (6, 1), (7, 40), (30, 300), (alignment.ROWS + 5, 20), (3, 0)])
+@pytest.mark.parametrize("weight", [0.0, 2.0])
+def test_the_support_of_a_text_is_that_of_its_alignment_as_one_sentence(shape, weight):
+    rows, columns = shape
+    random = np.random.default_rng(rows + columns)
+    answer = text_of(random.standard_normal((rows, 8)), [rows], [weight] * rows).tokens
+    document = text_of(random.standard_normal((columns, 8)), [1] * columns) if columns else None
+    documents = [(document.tokens, document.spans)] if document else []
+    source = alignment.Source.of([tokens for tokens, _ in documents], [spans for _, spans in documents])
+    (whole,) = source.align(answer, [(0, rows)])
+    assert source.support("x" * rows, answer) == (None if whole is None else whole.support)
+
+
+def test_a_question_without_tokens_has_no_support():
+    document = text_of([[1, 0]], [1])
+    source = alignment.Source.of([document.tokens], [document.spans])
+    assert source.support("", document.tokens[:0]) is None
