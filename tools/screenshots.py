@@ -54,7 +54,7 @@ class Picture:
 
 
 PICTURES = (
-    Picture(name="overview", demo="demo", path="/?span=1h", height=900),
+    Picture(name="overview", demo="demo", path="/?span=1h", height=780),
     Picture(
         name="answer",
         demo="demo",
