@@ -6,8 +6,8 @@ The same events go from messages to rows with traces off and with traces on, in 
 turns. Embeddings are stubbed, which leaves the least for tracing to hide behind, and each message names the trace of
 its producer. A receiver in a process of its own takes the spans. For batches of 512 events and of 16, one run prints
 the ratio of CPU time and of wall time, on to off, sending included: the median of the pairs. The wall time includes the
-wait for the last spans to be sent. It also prints the CPU time that the stages of one batch take by themselves, which no
-noise of the machine hides.
+wait for the last spans to be sent. It also prints the CPU time that the stages of one batch take by themselves, which
+no noise of the machine hides.
 """
 
 from __future__ import annotations
