@@ -5,7 +5,9 @@
 The same events go from messages to rows with traces off and with traces on, in pairs, the one that goes first taking
 turns. Embeddings are stubbed, which leaves the least for tracing to hide behind, and each message names the trace of
 its producer. A receiver in a process of its own takes the spans. For batches of 512 events and of 16, one run prints
-the ratio of CPU time and of wall time, on to off, sending included: the median of the pairs.
+the ratio of CPU time and of wall time, on to off, sending included: the median of the pairs. The wall time includes the
+wait for the last spans to be sent. It also prints the CPU time that the stages of one batch take by themselves, which
+no noise of the machine hides.
 """
 
 from __future__ import annotations
@@ -28,18 +30,23 @@ from pydantic import SecretStr
 from benchmarks.databases import temporary_database
 from benchmarks.figures import finish, options
 from benchmarks.traffic import SEED, emptied, event, interactions
+from monitor.app.batch_attributes import arrival, outcome
 from monitor.app.stages import Stages
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.tracing import traced
+from monitor.core.batch import Batch, Tally
 from monitor.core.message import Message, Offset, Position
 from monitor.core.retry import Retry
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings
 from monitor.core.settings.tracing import TracingSettings
+from monitor.core.stage import StageName, begin, stage
 
 FULL = {"events": 2_000, "pairs": 5}
 SHORT = {"events": 600, "pairs": 1}
 BATCHES = (512, 16)
+STAGES: tuple[StageName, ...] = ("decode", "assess", "complete", "encode", "score", "store")
+ALONE = 200  # batches without any work in them
 
 
 class Prepared:
@@ -146,6 +153,32 @@ def ratios(run: Callable[[str | None], tuple[float, float]], endpoint: str, pair
     return {"cpu": median(cpu for cpu, _ in found), "wall": median(wall for _, wall in found)}
 
 
+def milliseconds_alone(application: Application, given: Sequence[Message], endpoint: str) -> dict[str, float]:
+    """CPU milliseconds that the stages of one batch take by themselves, with traces off and on, sending included."""
+    decoded = application.decoder().decode_batch(given[: BATCHES[0]])
+    assessments = tuple(application.assessing.pipeline.assess(decoded.interactions))
+    batch = Batch(assessments=assessments, dead_letters=(), received=len(assessments))
+
+    def one_batch() -> None:
+        process = begin("process", **arrival(given[: BATCHES[0]], ()))
+        with process.resumed():
+            for name in STAGES:
+                with stage(name, interactions=len(assessments)):
+                    pass
+        process.add(**outcome(batch, Tally(received=batch.received, assessed=batch.received)))
+        process.end()
+
+    def run(at: str | None) -> float:
+        cpu = time.process_time()
+        with nullcontext() if at is None else traced(TracingSettings(endpoint=at)):
+            for _ in range(ALONE):
+                one_batch()
+        return 1e3 * (time.process_time() - cpu) / ALONE
+
+    found = [(run(None), run(endpoint)) for _ in range(5)]
+    return {"off": median(off for off, _ in found), "on": median(on for _, on in found)}
+
+
 def main() -> None:
     chosen = options(__doc__, "fewer events, and one pair only")
     sizes = SHORT if chosen.short else FULL
@@ -162,6 +195,8 @@ def main() -> None:
             found = ratios(lambda at, batch=batch: seconds(application, given, batch, at), endpoint, sizes["pairs"])
             figures[f"batches of {batch}"] = found
             print(f"batches of {batch:>3}: {found['cpu']:.3f} × the CPU time, {found['wall']:.3f} × the wall time")
+        alone = figures["stages alone"] = milliseconds_alone(application, given, endpoint)
+        print(f"stages of a batch of {BATCHES[0]}: {alone['off']:.2f} ms of CPU without traces, {alone['on']:.2f} with")
     finish(figures, seed=SEED, path=chosen.json)
 
 
