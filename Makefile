@@ -13,12 +13,13 @@ UV ?= $(or $(wildcard $(BIN)/uv),uv)
 # Python compiles what is imported, when it is: most of what is installed never is.
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
 PIP_LIVE := $(VENV_LIVE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
+IMAGE_EXTRAS := --extra grpc --extra otel --extra timestamps
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 
 # Every process would compile the program anew: a tenth of the start of each of the hundreds that the tests run.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test check static unit integration e2e live bench migrate lock clean
+.PHONY: help demo test check static unit integration e2e live bench docs site migrate lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -68,10 +69,11 @@ e2e: $(READY_DEV) ## the whole program, as a user runs it
 	$(PYTEST) -n 4 tests/e2e
 
 # Each prints a table, and with --json PATH writes its figures; benchmarks/README.md says what each measures.
-BENCHMARKS := replay/run scoring/run embedding/run verdicts/run verdicts/order verdicts/refusals verdicts/facts \
+BENCHMARKS := replay/run scoring/run embedding/run embedding/saturation verdicts/run verdicts/order verdicts/refusals verdicts/facts \
 	verdicts/robustness verdicts/label_queue study/squad study/cloud_faq consume/run collect/run collect/decode collect/kill faults/run faults/takeover \
 	judge/run alerts/rules alerts/run alerts/ranks web/run audit/run audit/attacks audit/customer rates/run rates/cost reference/run \
-	people/incidents people/quality people/run client/run chunks/run chunks/paired chunks/follow_ups probe/run start/run
+	people/incidents people/quality people/run install/run start/run client/run chunks/run chunks/paired chunks/follow_ups probe/run \
+	tracing/run scale/run
 
 # The packages that the guides install, and a Collector where Go can build one: without the modules that only the tests
 # of its parts need, if those cannot be had.
@@ -92,12 +94,23 @@ bench: $(READY_DEV) ## every benchmark, in short form
 	@set -e; for script in $(BENCHMARKS); do \
 	  echo "benchmarks/$$script.py"; $(BIN)/python benchmarks/$$script.py --short; done
 
+# The theme's authors support it until May 2027 and say so at every build; tools/mkdocs.yml says what comes after it.
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
+
+docs: $(READY_DEV) ## the documentation as a site, in build/site; first writes docs/reference anew
+	$(BIN)/python tools/reference_pages.py
+	$(MKDOCS) build --quiet -f tools/mkdocs.yml
+
+site: $(READY_DEV) ## the documentation on http://127.0.0.1:8000, built anew as you write
+	$(MKDOCS) serve -f tools/mkdocs.yml
+
 migrate: $(READY) ## bring the configured database to this release
 	@$(BIN)/monitor migrate
 
 lock: ## resolve the dependencies anew into both requirements files; needs uv
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv, on the PATH or in $(BIN)" >&2; exit 1; }
 	$(COMPILE) pyproject.toml --group build --output-file requirements.lock
+	$(COMPILE) pyproject.toml --group build $(IMAGE_EXTRAS) --constraints requirements.lock --output-file requirements-image.lock
 	$(COMPILE) --group dev --group weights --constraints requirements.lock --output-file requirements-dev.lock
 	$(COMPILE) --group live --output-file requirements-live.lock
 

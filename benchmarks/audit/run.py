@@ -5,13 +5,15 @@
 One run prints:
 - leaves/s of sealing, and of verifying the whole trail in one process and in one per core, with the seconds (goal: a
   million leaves verify in under a minute on two cores), and how the work was divided;
-- events/s through the whole flow with the queue and a sealer process that seals every second, as a share of events/s
-  without them (goal: more than .97): with the real model and an empty cache, and with stubbed vectors, where only the
-  database and our code take time.
+- the cost of the queue and of a sealer process that seals every second, in pairs of runs of the whole flow, one with
+  and one without them: events/s as a share of events/s without (goal: more than .97), and CPU seconds of all processes,
+  PostgreSQL's too, until everything is sealed, as a multiple (goal: at most 1.03). With the real model and an empty
+  cache, and with stubbed vectors, where only the database and our code take time.
 
 The rows are those of the bot of `monitor demo`, assessed, and multiplied in SQL under other ids; a million leaves are
 half a million interactions with an assessment each. Verifying is the command, including its start. Figures of the event
-path are medians of alternating runs. The database is an embedded PostgreSQL in a temporary folder.
+path are medians of alternating runs, and their ratios medians of the pairs' ratios. Beside other work on the same cores
+only the ratio of CPU tells anything. The database is an embedded PostgreSQL in a temporary folder.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from unittest.mock import patch
 
 from sqlalchemy import text
 
+from benchmarks.consume.rig import cpu_seconds
 from benchmarks.figures import finish, options
 from benchmarks.traffic import SEED, emptied, interactions, write_events
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
@@ -57,6 +60,7 @@ FULL = {"leaves": 1_000_000, "events": 20_000, "embedded": 1_200, "runs": 5}
 SHORT = {"leaves": 20_000, "events": 3_000, "embedded": 150, "runs": 1}
 BATCH = 512
 TEMPLATES = 500  # interactions that are multiplied
+_QUIET = 0.05  # CPU seconds in two
 _WAITING = (
     "SELECT kind, app, subject, part, records FROM audit_queue WHERE records IS NOT NULL AND kind = 'interaction'"
 )
@@ -166,17 +170,51 @@ def without_queue() -> Iterator[None]:
         yield
 
 
-def cost(application: Application, path: Path, runs: int, *, real: bool) -> tuple[float, float]:
-    """Events/s without and with the trail."""
-    rates: dict[bool, list[float]] = {False: [], True: []}
-    for run in range(2 * runs):
-        sealed = run % 2 == 1
-        emptied(application)
-        with sealer_process(application) if sealed else without_queue(), nullcontext():
-            if sealed:
-                time.sleep(4)  # until the process has started
-            rates[sealed].append(flow(application, fresh(application) if real else stubbed(application), path))
-    return statistics.median(rates[False]), statistics.median(rates[True])
+def cost(application: Application, path: Path, runs: int, *, real: bool) -> dict[str, float]:
+    """Events/s and CPU seconds an event without and with the trail, and the medians of their ratios in a pair."""
+    pairs = []
+    for _ in range(runs):
+        pair = []
+        for sealed in (False, True):
+            emptied(application)
+            application.auditing.witness_file.unlink(missing_ok=True)  # it has checkpoints of the emptied trail
+            with sealer_process(application) if sealed else without_queue(), nullcontext():
+                _until_quiet(application)
+                pipeline = fresh(application) if real else stubbed(application)
+                before = _cpu(application)
+                rate = flow(application, pipeline, path)
+                while sealed and _queued(application):
+                    time.sleep(0.2)
+                pair.append((rate, _cpu(application) - before))
+        pairs.append(pair)
+    without, with_ = (statistics.median(pair[place][0] for pair in pairs) for place in (0, 1))
+    return {
+        "events/s without": without,
+        "events/s with": with_,
+        "ratio of events/s": statistics.median(pair[1][0] / pair[0][0] for pair in pairs),
+        "ratio of CPU": statistics.median(pair[1][1] / pair[0][1] for pair in pairs),
+        "ratio of CPU, lowest pair": min(pair[1][1] / pair[0][1] for pair in pairs),
+        "ratio of CPU, highest pair": max(pair[1][1] / pair[0][1] for pair in pairs),
+    }
+
+
+def _until_quiet(application: Application) -> None:
+    """Waits until the sealer has started, so that no second of its start counts."""
+    before, now = -1.0, _cpu(application)
+    while now - before > _QUIET:
+        time.sleep(2)
+        before, now = now, _cpu(application)
+
+
+def _cpu(application: Application) -> float:
+    """CPU seconds so far of this process, of those that it started, and of PostgreSQL."""
+    postmaster = application.settings.state_dir / "postgres" / "postmaster.pid"
+    return cpu_seconds(os.getpid()) + cpu_seconds(int(postmaster.read_text().split("\n", 1)[0]))
+
+
+def _queued(application: Application) -> bool:
+    with application.engine.connect() as connection:
+        return bool(connection.scalar(text("SELECT EXISTS (SELECT FROM audit_queue)")))
 
 
 def fresh(application: Application) -> Pipeline:
@@ -204,8 +242,8 @@ def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
             application.migrate()
             file = folder / f"{provider}.jsonl"
             write_events(given[:number], file)
-            without, with_ = cost(application, file, sizes["runs"], real=real)
-            results |= {f"{name}: events/s without": without, f"{name}: with": with_, f"{name}: ratio": with_ / without}
+            measured = cost(application, file, sizes["runs"], real=real)
+            results |= {f"{name}: {what}": value for what, value in measured.items()}
     with Application(settings.model_copy(update={"embedding": EmbeddingSettings(provider="hash")})) as application:
         emptied(application)
         results |= trail(application, sizes["leaves"])

@@ -54,11 +54,13 @@ def watched(watch: Stopwatch) -> Iterator[None]:
     here = sys.modules[__name__]
     places: list[tuple[Any, str, str]] = [
         (features, "overlap", "overlap"),
-        (features, "missing", "facts"),
+        (features, "facts", "facts"),
+        (features, "not_held", "facts"),
         (features, "contradicts", "contradictions"),
         (FactIndex, "of", "facts"),
         (Source, "of", "alignment"),
         (Source, "align", "alignment"),
+        (Source, "support", "alignment"),
         (here, "read_answer", "reading the answer"),
         (here, "classify", "verdict"),
     ]

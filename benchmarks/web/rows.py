@@ -16,10 +16,9 @@ import psycopg
 
 from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason
-from monitor.store.tables.interactions import HISTOGRAM_BINS, METRICS
+from monitor.store.tables.interactions import METRICS
 
 DAYS = 88
-WHOLE = timedelta(days=3)  # rows of the minutes' rollup; older rows lack histograms, to save disk
 REFERENCES = 1_000_000
 _VOCABULARY, _POOL = 4_000, 20_000
 _PARTITIONED = ("interaction", "assessment")
@@ -98,12 +97,11 @@ _COUNTED = {
     "not_in_documents": "count(*) FILTER (WHERE verdict = 'self_generated' AND k % 5 <> 1)",
 }
 _ZEROS = ", ".join(f"{metric}_count, {metric}_sum" for metric in METRICS)
-_EMPTY = "'{{" + ",".join("0" * HISTOGRAM_BINS) + "}}'"
 _REASONS = [reason.value for reason in Reason]
 _DIAGNOSES = [diagnosis.value for diagnosis in Diagnosis]
 _COUNTED |= {name: f"count(*) FILTER (WHERE diagnosis = '{name}')" for name in _DIAGNOSES}
-_BINS = ", ".join(f"CASE WHEN minute >= '{{newest}}' THEN {_EMPTY} ELSE '{{{{}}}}' END::bigint[]" for _ in METRICS)
-# The counts alone: no page reads the metrics' sums. A row of 4 kB is mostly histograms, which only the last days have.
+_BINS = ", ".join("'[31:34]={{1,0,2,1}}'::bigint[]" for _ in METRICS)  # as long as they usually are
+# No page reads the metrics' sums.
 _MINUTES = f"""
     INSERT INTO verdict_minute (minute, app, environment, model, topic, total, grounded, refusal, self_generated,
         {", ".join(_REASONS + _DIAGNOSES)}, {_ZEROS}, {", ".join(f"{metric}_bins" for metric in METRICS)})
@@ -146,7 +144,7 @@ def make(url: str, rows: int, now: datetime) -> None:
     firsts = [round(rows * (start - since).total_seconds() / seconds) for start, _ in months] + [rows]
     spans = list(zip(months, firsts, firsts[1:], strict=False))
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda one: _month(url, *one[0], range(one[1], one[2]), now - WHOLE), spans))
+        list(pool.map(lambda one: _month(url, *one[0], range(one[1], one[2])), spans))
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
 
@@ -160,7 +158,7 @@ def _months(since: datetime, now: datetime) -> Iterator[tuple[datetime, datetime
         start = after
 
 
-def _month(url: str, start: datetime, end: datetime, numbers: range, newest: datetime) -> None:
+def _month(url: str, start: datetime, end: datetime, numbers: range) -> None:
     name = f"{start:%Y_%m}"
     month = date(start.year, start.month, 1)
     after = date(month.year + month.month // 12, month.month % 12 + 1, 1)
@@ -171,7 +169,6 @@ def _month(url: str, start: datetime, end: datetime, numbers: range, newest: dat
         "many": max(len(numbers), 1),
         "start": start.isoformat(),
         "end": end.isoformat(),
-        "newest": newest.isoformat(),
         "seconds": (end - start).total_seconds(),
     }
     with psycopg.connect(url, autocommit=True) as connection:

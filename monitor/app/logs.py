@@ -75,15 +75,11 @@ def log_to_stderr(level: int, form: LogFormat | None = None, *, command: str | N
         logging.getLogger(chattier).setLevel(logging.CRITICAL)  # their warnings repeat others, or mean nothing
 
 
-def use_format(form: LogFormat) -> None:
-    """Writes log lines in the format of the settings, unless an option has chosen one."""
+def use_format(form: LogFormat) -> LogFormat:
+    """Writes log lines in the format of the settings, unless an option has chosen one; returns the one in use."""
     if _chosen is None:
         _write(form)
-
-
-def format_in_use() -> LogFormat:
-    """How lines are written now."""
-    return "json" if _json() is not None else "text"
+    return _chosen or form
 
 
 def say(text: str) -> None:

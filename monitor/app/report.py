@@ -150,16 +150,22 @@ class Reporting:
                 try:
                     new += self._due(app, week)
                 except WrongSettings as error:
-                    log.debug("no weekly report: %s", error)  # a configured app without answers
+                    log.debug("no weekly report: %s", error, extra={"app": app})  # a configured app without answers
                 except MonitorError as error:
-                    log.warning("the report of %s for %s failed: %s; trying again later", app, week.name, error)
+                    log.warning(
+                        "the report of %s for %s failed: %s; trying again later",
+                        app,
+                        week.name,
+                        error,
+                        extra={"app": app},
+                    )
         return new
 
     def _due(self, app: str, week: Week) -> bool:
         new = self.reports.get(app, week.start) is None
         written = self.written(app, week)
         if new:
-            log.info("wrote the report of %s for %s", app, week.name)
+            log.info("wrote the report of %s for %s", app, week.name, extra={"app": app})
         if self.settings.slack and written.sent_at is None:
             self.send(written)
         return new

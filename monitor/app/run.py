@@ -291,7 +291,9 @@ class RunLog:
         for assessment in batch.assessments:
             self._note(assessment.interaction)
         for letter in batch.dead_letters[:REJECTIONS]:
-            log.warning("rejected %s", readable(rejection(letter)))
+            at = letter.message.position
+            place = {"topic": at.topic, "partition": at.partition, "offset": at.offset}
+            log.warning("rejected %s", readable(rejection(letter)), extra=place)
         if len(batch.dead_letters) > REJECTIONS:
             log.warning("rejected %d more; `monitor deadletters list` has them", len(batch.dead_letters) - REJECTIONS)
         if self._now() >= self._next:
@@ -301,4 +303,9 @@ class RunLog:
     def _note(self, it: Interaction) -> None:
         if it.app not in self._apps and len(self._apps) < _APPS:
             self._apps.add(it.app)
-            log.info("the first answer of %s: monitor explain %s", readable(it.app), readable(f"{it.app}/{it.id}"))
+            log.info(
+                "the first answer of %s: monitor explain %s",
+                readable(it.app),
+                readable(f"{it.app}/{it.id}"),
+                extra={"app": it.app, "interaction_id": it.id},
+            )

@@ -10,6 +10,7 @@ import logging
 import queue
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -195,7 +196,8 @@ class _Run:
         while not (stages.stop.is_set() or self._ended.wait(_LOOK_UP)):
             continue
         if not self._ended.wait(stages.finish_within):
-            log.warning("%s; nothing of that is stored, and the next start reads it again", self._unfinished())
+            with self._in_hand.process.resumed() if self._in_hand is not None else nullcontext():
+                log.warning("%s; nothing of that is stored, and the next start reads it again", self._unfinished())
             self._aborted.set()
 
     def _unfinished(self) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from typing import Final
 
+from monitor.assess.ahead import one_ahead
 from monitor.assess.chunks.examine import USUAL, Retrieved, examine
 from monitor.assess.chunks.relevance import read_question
 from monitor.assess.classify.lexicon.examples import EXAMPLES, closeness
@@ -18,15 +21,41 @@ from monitor.assess.ports import Completer, Conversations, Detector, Embedder, R
 from monitor.assess.score.adaptability import adaptability
 from monitor.assess.score.features import AnswerPart, gather_evidence
 from monitor.assess.threshold import Spread
-from monitor.core.evidence import Evidence
+from monitor.core.evidence import Evidence, StandaloneQuestion
 from monitor.core.model import Assessment, Interaction, Scores, Support
 from monitor.core.stage import stage
 from monitor.core.text.markup import blank_spans, prose
 
+AT_A_TIME: Final = 64  # interactions that are encoded together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Completed:
+    """An interaction with its support, `asked` as the event has it and `read` as everything is compared with it."""
+
+    asked: Interaction
+    standalone: StandaloneQuestion | None
+    read: Interaction
+    support: Support
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Encoded:
+    """Interactions with their vectors; `stated` are they with what their answers state."""
+
+    completed: Sequence[_Completed]
+    readings: Sequence[Reading]
+    stated: Sequence[Interaction]
+    tokens: Sequence[EncodedInteraction]
+    vectors: EmbeddedBatch
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """The steps that a batch goes through. They keep no state but what `conversations` remembers."""
+    """The steps that a batch goes through. They keep no state but what `conversations` remembers.
+
+    Of a long batch, `at_a_time` interactions are encoded while those before them are scored.
+    """
 
     completer: Completer
     encoder: TokenEncoder
@@ -36,9 +65,10 @@ class Pipeline:
     conversations: Conversations | None = None
     reranker: Reranker | None = None
     usual_relevance: Callable[[str], Spread] = lambda _: USUAL  # of the chunks of an app
+    at_a_time: int = AT_A_TIME
 
     def assess(self, asked: Sequence[Interaction]) -> list[Assessment]:
-        """One assessment per interaction, in order.
+        """One assessment per interaction, in order. One thread calls at a time.
 
         Raises:
             Retriable: a provider is out of reach for now; no interaction was assessed.
@@ -48,38 +78,55 @@ class Pipeline:
         interactions = [as_read(it, read) for it, read in zip(asked, standalone, strict=True)]
         with stage("complete", interactions=len(interactions)):
             supports = self.completer.complete(interactions)
-        readings = [read_answer(it.answer, it.question) for it in interactions]
-        stated = [_only_statements(it, reading) for it, reading in zip(interactions, readings, strict=True)]
-        with stage("encode", interactions=len(interactions)):
-            encoded = encode_batch(stated, self.encoder)  # before embedding: one pass may compute both kinds of vectors
-            embedded = embed_batch(stated, supports, self.embedder, asked=[it.question for it in asked])
+        completed = [
+            _Completed(asked=it, standalone=leaning, read=read, support=support)
+            for it, leaning, read, support in zip(asked, standalone, interactions, supports, strict=True)
+        ]
+        groups = [completed[at : at + self.at_a_time] for at in range(0, len(completed), self.at_a_time)]
+        with closing(one_ahead(self._encode, groups)) as encoded:
+            return [a for group in encoded for a in self._score(group)]
+
+    def _encode(self, completed: Sequence[_Completed]) -> _Encoded:
+        readings = [read_answer(each.read.answer, each.read.question) for each in completed]
+        stated = [_only_statements(each.read, reading) for each, reading in zip(completed, readings, strict=True)]
+        supports, asked = [each.support for each in completed], [each.asked.question for each in completed]
+        with stage("encode", interactions=len(stated)):
+            tokens = encode_batch(stated, self.encoder)  # before embedding: one pass may compute both kinds of vectors
+            vectors = embed_batch(stated, supports, self.embedder, asked=asked)
+            readings = self._reread_close_to_refusals(completed, readings, vectors)
+        return _Encoded(completed=completed, readings=readings, stated=stated, tokens=tokens, vectors=vectors)
+
+    def _score(self, encoded: _Encoded) -> list[Assessment]:
+        interactions = [each.read for each in encoded.completed]
+        supports = [each.support for each in encoded.completed]
         with stage("score", interactions=len(interactions)):
-            scores = adaptability(embedded)
-            readings = self._reread_close_to_refusals(interactions, readings, embedded)
+            scores = adaptability(encoded.vectors)
             detected = self._detect(interactions)
             metrics = [self.profile.compared(each) for each in scores]
             evidence = [
                 gather_evidence(answer, support, compared, tokens, _parts(reading), detected=probability)
                 for answer, support, compared, tokens, reading, probability in zip(
-                    stated, supports, metrics, encoded, readings, detected, strict=True
+                    encoded.stated, supports, metrics, encoded.tokens, encoded.readings, detected, strict=True
                 )
             ]
             classified = [
-                self._classify(*parts) for parts in zip(interactions, supports, scores, readings, evidence, strict=True)
+                self._classify(*parts)
+                for parts in zip(interactions, supports, scores, encoded.readings, evidence, strict=True)
             ]
-            diagnosed = [self._diagnosed(a, tokens) for a, tokens in zip(classified, encoded, strict=True)]
-            return with_both_readings(diagnosed, asked, standalone, embedded, self.profile)
+            diagnosed = [self._diagnosed(a, tokens) for a, tokens in zip(classified, encoded.tokens, strict=True)]
+            asked, standalone = zip(*[(each.asked, each.standalone) for each in encoded.completed], strict=True)
+            return with_both_readings(diagnosed, asked, standalone, encoded.vectors, self.profile)
 
     def _reread_close_to_refusals(
-        self, interactions: Sequence[Interaction], readings: Sequence[Reading], embedded: EmbeddedBatch
+        self, completed: Sequence[_Completed], readings: Sequence[Reading], embedded: EmbeddedBatch
     ) -> list[Reading]:
         """Replaces the readings of answers whose vectors are close to an example of a refusal."""
         if (least := self.profile.refusal_closeness) is None:
             return list(readings)
         close = closeness(embedded.vectors[embedded.answer], self.embedder.embed(EXAMPLES)) >= least
         return [
-            read_answer(it.answer, it.question, close=True) if is_close else reading
-            for it, reading, is_close in zip(interactions, readings, close.tolist(), strict=True)
+            read_answer(each.read.answer, each.read.question, close=True) if is_close else reading
+            for each, reading, is_close in zip(completed, readings, close.tolist(), strict=True)
         ]
 
     def _detect(self, interactions: Sequence[Interaction]) -> list[float | None]:

@@ -120,14 +120,7 @@ COMMANDS = {
             "monitor.cli.doctor:doctor",
             "Check the database, models, profile, rules and receivers, and say how to fix what fails.",
         ),
-        (
-            "health",
-            "monitor.cli.health:health",
-            (
-                "Ask the processes that run here whether they can work: exit code 0 if all do, 1 if one does not, "
-                "3 if none runs."
-            ),
-        ),
+        ("health", "monitor.cli.health:health", "Ask the processes that run here whether they can work."),
         ("migrate", "monitor.cli.doctor:migrate", "Bring the database to this release's tables."),
         ("settings", "monitor.cli.doctor:settings", "Show every setting in force, with secrets masked."),
         (
@@ -162,12 +155,6 @@ app = typer.Typer(
 )
 
 
-def _use_settings_file(path: Path | None) -> None:
-    """In the environment it holds for the whole command, and for every process that this starts."""
-    if path is not None:
-        os.environ["MONITOR_CONFIG"] = str(path.absolute())
-
-
 def _print_version(asked: bool) -> None:  # noqa: FBT001  typer passes the option's value by position
     if asked:
         from importlib import metadata
@@ -187,7 +174,6 @@ def _configure(
         Path | None,
         typer.Option(
             metavar="PATH",
-            callback=_use_settings_file,
             help="Settings file in TOML; default: MONITOR_CONFIG, or monitor.toml in this folder.",
         ),
     ] = None,
@@ -197,5 +183,7 @@ def _configure(
         typer.Option(envvar="MONITOR_LOG_FORMAT", help="Of log lines; json: one object a line. Default: text."),
     ] = None,
 ) -> None:
-    del version, config  # their callbacks have handled them
+    del version  # `_print_version` has handled it
+    if config is not None:  # in the environment it holds for all of the command, and for the processes that it starts
+        os.environ["MONITOR_CONFIG"] = str(config.absolute())
     log_to_stderr(logging.INFO if verbose else logging.WARNING, log_format, command=context.invoked_subcommand)

@@ -26,10 +26,10 @@ def health(
         bool, typer.Option("--alive", help="Ask only whether the process lives, whatever the database does.")
     ] = False,
 ) -> None:
-    """Ask the processes that run here whether they can work: exit code 0 if all do, 1 if one does not, 3 if none runs.
+    """Ask the processes that run here whether they can work.
 
-    It asks at MONITOR_METRICS__PORT, where `run`, `consume` and `collect` answer, and MONITOR_WEB__PORT, where `serve`
-    does. For health checks of containers.
+    The exit code is 0 if all can, 1 if one cannot, 3 if none runs. It asks at MONITOR_METRICS__PORT, where `run`,
+    `consume` and `collect` answer, and MONITOR_WEB__PORT, where `serve` does. For health checks of containers.
     """
     from monitor.app.metrics.health import LIVE, READY
 

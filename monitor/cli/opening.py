@@ -25,7 +25,7 @@ def opened(settings: Settings | None = None, *, migrated: bool = True) -> Iterat
     from monitor.core.settings.load import load_settings
 
     settings = load_settings() if settings is None else settings
-    use_format(settings.log_format)
+    settings = settings.model_copy(update={"log_format": use_format(settings.log_format)})
     with Application(settings) as application:
         if migrated:
             application.migrate()

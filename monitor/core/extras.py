@@ -8,10 +8,11 @@ from typing import Literal, TypeAlias
 
 from monitor.core.errors import WrongSettings
 
-Extra: TypeAlias = Literal["grpc", "openai", "timestamps"]
+Extra: TypeAlias = Literal["grpc", "openai", "otel", "timestamps"]
 _MODULES: Mapping[Extra, tuple[str, str]] = {  # what is imported, and what it is called in a package registry
     "grpc": ("grpc", "grpcio"),
     "openai": ("openai", "openai"),
+    "otel": ("opentelemetry.exporter.otlp.proto.http", "opentelemetry-exporter-otlp-proto-http"),
     "timestamps": ("rfc3161_client", "rfc3161-client"),
 }
 
@@ -25,6 +26,10 @@ def require(extra: Extra, what: str, *, otherwise: str = "") -> None:
         WrongSettings: it is not.
     """
     module, package = _MODULES[extra]
-    if find_spec(module) is None:
+    try:
+        found = find_spec(module)
+    except ModuleNotFoundError:  # a package that it lies in is missing too
+        found = None
+    if found is None:
         instead = f", or {otherwise}" if otherwise else ""
         raise WrongSettings(f"{what} needs the package {package}: pip install 'rag-monitor[{extra}]'{instead}")

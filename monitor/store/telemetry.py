@@ -52,7 +52,6 @@ class Figures:
     given_up: Mapping[str, int]  # receiver
     evaluated: Mapping[str, datetime]  # rule
     unsealed: float = 0.0  # seconds for which the oldest entry of the audit queue has waited
-    retention_refused: bool = False
     collected: CollectFigures = field(default_factory=CollectFigures)
     # hour, app, diagnosis; of the last `RECENT`, and of apps that have any
     diagnoses: Mapping[tuple[datetime, str, str], int] = field(default_factory=dict)

@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.error import URLError
 
 from tests.rig.services import missing
@@ -40,12 +41,16 @@ class Prometheus:
     def __init__(self, url: str) -> None:
         self._url = url
 
+    def data(self, path: str, **parameters: str) -> Any:
+        """What the HTTP API answers; raises `HTTPError` for a query that is wrong."""
+        asked = urllib.parse.urlencode(parameters)
+        with urllib.request.urlopen(f"{self._url}/api/v1/{path}?{asked}", timeout=30) as answer:
+            return json.load(answer)["data"]
+
     def ask(self, query: str) -> dict[tuple[tuple[str, str], ...], float]:
         """Values by labels, of nothing while it is not ready."""
         try:
-            asked = urllib.parse.urlencode({"query": query})
-            with urllib.request.urlopen(f"{self._url}/api/v1/query?{asked}", timeout=5) as answer:
-                found = json.load(answer)["data"]["result"]
+            found = self.data("query", query=query)["result"]
         except URLError:
             return {}
         ours = {"__name__", "instance", "job"}
@@ -56,10 +61,10 @@ class Prometheus:
 
 
 @contextmanager
-def prometheus(folder: Path, target: str) -> Iterator[Prometheus]:
-    """Scrapes `target`, a host and port, every second while the block runs."""
+def prometheus(folder: Path, target: str, configured: str = CONFIGURATION) -> Iterator[Prometheus]:
+    """Scrapes `target`, a host and port, every second while the block runs, unless `configured` says otherwise."""
     configuration, log = folder / "prometheus.yml", folder / "prometheus.log"
-    configuration.write_text(CONFIGURATION.format(target=target))
+    configuration.write_text(configured.format(target=target))
     arguments = [
         program("prometheus"),
         f"--config.file={configuration}",

@@ -64,7 +64,8 @@ def evaluate(rules: Sequence[Rule], store: AlertStore, now: datetime, receivers:
                 store.save(done)
             changes += [change for change in done.transitions if change.changed]
         except (Retriable, Fatal) as error:
-            log.error("alert rule %r: the result could not be saved: %s", rule.name, error)  # noqa: TRY400  not a defect
+            known_by = {"rule": rule.name}
+            log.error("alert rule %r: the result could not be saved: %s", rule.name, error, extra=known_by)  # noqa: TRY400  not a defect
             failures.append(error)
     if failures and len(failures) == len(measured):
         raise failures[0]

@@ -167,7 +167,7 @@ def _sent(
         resting = _Resting(reason=reason, until=retry_at if asked else None)
         if retry_at > notification.at + patience.deadline:
             return _given_up(outbox, notification, reason, patience), resting
-        log.warning("%s: %s; next attempt at %s", name, reason, retry_at.isoformat())
+        log.warning("%s: %s; next attempt at %s", name, reason, retry_at.isoformat(), extra=_named(notification))
         outbox.failed(notification, reason, retry_at)
         return Delivery(postponed=1), resting
     outbox.delivered(notification, receipt, now)
@@ -190,7 +190,7 @@ def _given_up(
     outbox: Outbox, notification: Notification, reason: str, patience: Patience, *, attempted: bool = True
 ) -> Delivery:
     name, fallback = notification.receiver, patience.fallback
-    log.critical("notification lost: %s for %s: %s", notification.news, name, reason)
+    log.critical("notification lost: %s for %s: %s", notification.news, name, reason, extra=_named(notification))
     instead = None
     if fallback not in (None, name) and notification.instead_of is None and not notification.resent:
         instead = replace(
@@ -204,6 +204,10 @@ def _given_up(
         )
     outbox.failed(notification, reason, None, instead=instead, attempted=attempted)
     return Delivery(given_up=1)
+
+
+def _named(notification: Notification) -> dict[str, str]:
+    return {"receiver": notification.receiver, "rule": notification.alerts[0].rule}
 
 
 def _configured(receiver: Receiver | None, name: str) -> Receiver:

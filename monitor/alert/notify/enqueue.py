@@ -73,7 +73,11 @@ def _worst_first(flush: Flush) -> tuple[bool, int]:
 
 
 def _undescribed(alert: NotifiedAlert, _now: datetime) -> Description:
-    log.warning("alert %r is sent without what changed: explaining other alerts took all the time", alert.rule)
+    log.warning(
+        "alert %r is sent without what changed: explaining other alerts took all the time",
+        alert.rule,
+        extra={"rule": alert.rule},
+    )
     return Description()
 
 
@@ -85,7 +89,9 @@ def _with_description(flush: Flush, describe: Describe, described: dict[str, Des
         try:
             described[leading.episode] = describe(leading, now)
         except Exception:  # a page without a description beats no page
-            log.exception("alert %r is sent without what changed, because of an error", leading.rule)
+            log.exception(
+                "alert %r is sent without what changed, because of an error", leading.rule, extra={"rule": leading.rule}
+            )
             described[leading.episode] = flush.group.description or Description()
     return replace(flush, group=replace(flush.group, description=described[leading.episode]))
 

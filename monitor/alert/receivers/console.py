@@ -5,6 +5,7 @@ What is written to a log stays there, out of reach of an erasure. So only a term
 
 from __future__ import annotations
 
+import logging
 import sys
 from dataclasses import replace
 from typing import TextIO
@@ -18,20 +19,23 @@ from monitor.alert.receivers.text import render
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.settings.load import Settings
 
+log = logging.getLogger(__name__)
 
-def from_settings(_settings: Settings, _draw: Draw | None) -> Receiver:
-    """The console needs no settings."""
-    return Console()
+
+def from_settings(settings: Settings, _draw: Draw | None) -> Receiver:
+    """Only the format of the log matters to the console."""
+    return Console(as_log=settings.log_format == "json")
 
 
 class Console(Receiver):
     """Writes each notification to `stream`; by default to standard error, without quotations if that is a log.
 
-    Returns no receipt.
+    With `as_log` each is one record of the log instead. Returns no receipt.
     """
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None, *, as_log: bool = False) -> None:
         self._stream = stream
+        self._as_log = as_log
 
     @override
     def send(self, notification: Notification) -> None:
@@ -42,8 +46,11 @@ class Console(Receiver):
             Fatal: the stream is closed.
         """
         stream = self._stream or sys.stderr
-        if self._stream is None and not stream.isatty():
+        if self._as_log or (self._stream is None and not stream.isatty()):
             notification = replace(notification, cause=(), changes=(), examples=())
+        if self._as_log:
+            log.warning("%s", render(notification).strip())
+            return
         # an ASCII stream, as under cron, must still take a question in Chinese
         encoding = stream.encoding or "utf-8"
         text = render(notification).encode(encoding, "replace").decode(encoding)

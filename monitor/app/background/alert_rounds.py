@@ -39,7 +39,7 @@ def alert_rounds(loop: AlertLoop, *, interval: float, now: Callable[[], datetime
             try:
                 for change in loop.evaluate(now()):
                     alert = change.alert
-                    log.info("alert %s (%s): %s", alert.rule, _labels(alert), alert.state)
+                    log.info("alert %s (%s): %s", alert.rule, _labels(alert), alert.state, extra={"rule": alert.rule})
             finally:
                 for wake in wake_deliveries:
                     wake()

@@ -14,8 +14,7 @@ from multiprocessing.connection import Connection
 from threading import Event, Thread
 from typing import TypeAlias
 
-from monitor.app.log_format import LogFormat
-from monitor.app.logs import format_in_use, log_to_stderr
+from monitor.app.logs import log_to_stderr
 from monitor.app.metrics.stage_times import EndedStage, StageTimes
 from monitor.core.errors import MonitorError
 from monitor.core.settings.load import Settings
@@ -62,11 +61,7 @@ def _supervise(work: Work, settings: Settings, stop: Event, *, name: str, grace:
         ours, theirs = context.Pipe()
         level = logging.getLogger("monitor").getEffectiveLevel()
         process = context.Process(
-            target=_run,
-            args=(work, settings, theirs, name),
-            kwargs={"level": level, "log_format": format_in_use()},
-            name=f"monitor-{name}",
-            daemon=True,
+            target=_run, args=(work, settings, theirs, level, name), name=f"monitor-{name}", daemon=True
         )
         process.start()
         theirs.close()
@@ -90,11 +85,11 @@ def _supervise(work: Work, settings: Settings, stop: Event, *, name: str, grace:
             stop.wait(_RESTART_AFTER)
 
 
-def _run(work: Work, settings: Settings, parent: Connection, name: str, *, level: int, log_format: LogFormat) -> None:
+def _run(work: Work, settings: Settings, parent: Connection, level: int, name: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # the whole process group gets them; the parent ends us in order
         signal.signal(number, signal.SIG_IGN)
     os.nice(_NICENESS)
-    log_to_stderr(level, log_format, command=name)
+    log_to_stderr(level, settings.log_format, command=name)
     try:
         with _told(parent):
             work(settings, parent)

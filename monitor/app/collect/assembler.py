@@ -53,9 +53,9 @@ class Assembler:
         try:
             yield self._closing(trace, parts)
         except MonitorError as error:
-            log.warning("trace %s: %s; trying again", trace.trace_id, error)
+            log.warning("trace %s: %s; trying again", trace.trace_id, error, extra={"app": trace.app})
         except Exception:
-            log.exception("trace %s cannot be assembled, a defect", trace.trace_id)
+            log.exception("trace %s cannot be assembled, a defect", trace.trace_id, extra={"app": trace.app})
             if self._too_old(trace):
                 yield trace, None
 

@@ -44,7 +44,6 @@ MetricName = Literal[
     "monitor_notifications_waiting",  # to be sent, by receiver
     "monitor_notifications_given_up",  # never to be sent, by receiver
     "monitor_audit_waiting_seconds",  # of the oldest entry that waits to be sealed
-    "monitor_retention_refused",  # 1 while retention removes nothing, since a clock may be ahead; where it last ran
     "monitor_traces_open",  # that wait for more spans, or to be assembled
     "monitor_traces_overdue_seconds",  # for which the oldest trace has been due; grows while nobody assembles
     "monitor_spans_kept_bytes",  # of the spans and log records that are kept, also of closed traces
@@ -115,11 +114,11 @@ class StoreCollector:
 
 
 def collector_of(application: Application) -> StoreCollector:
-    """The figures of the store, and whether witnesses or the last retention round refused."""
+    """The figures of the store, and whether witnesses refused."""
 
     def read(now: datetime) -> Figures:
         figures = TelemetryStore(application.engine).figures(now)
-        return replace(figures, refused=application.auditing.refused(), retention_refused=application.retention_refused)
+        return replace(figures, refused=application.auditing.refused())
 
     return StoreCollector(read, application.now)
 
@@ -176,11 +175,6 @@ def _families(
     yield _gauge("monitor_notifications_waiting", "Notifications to be sent.", _one(f.waiting), "receiver")
     yield _gauge("monitor_notifications_given_up", "Notifications never sent.", _one(f.given_up), "receiver")
     yield _gauge("monitor_audit_waiting_seconds", "By which sealing is behind storing.", [((), f.unsealed)])
-    yield _gauge(
-        "monitor_retention_refused",
-        "Whether retention waits for a person to confirm it.",
-        [((), float(f.retention_refused))],
-    )
     c = f.collected
     spans = {"repeated": c.repeated, "refused": c.refused, "late": c.late}
     yield _gauge("monitor_traces_open", "Traces that wait for more spans.", [((), c.open)])

@@ -6,7 +6,7 @@ Each process shows its own, with the stages of the processes that it started: sc
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from importlib.metadata import version
 from typing import Literal
@@ -29,34 +29,23 @@ ProcessMetricName = Literal[
     "monitor_received_to_stored_seconds",  # of one message, from its receipt to the commit that stored it
     "monitor_evaluation_duration_seconds",  # of one round of all alert rules, where this process evaluates; by outcome
     "monitor_notification_duration_seconds",  # of one attempt to send, by receiver and outcome
+    "monitor_retention_refused",  # 1 while retention removes nothing, since a clock may be ahead; where it last ran
 ]
 # Upper limits in seconds. A stage of a small batch takes milliseconds; one that waits for a provider takes minutes.
 STAGE_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
-STORED_BUCKETS = (
-    0.05,
-    0.1,
-    0.25,
-    0.5,
-    1,
-    2.5,
-    5,
-    10,
-    30,
-    60,
-    120,
-    300,
-    900,
-    3600,
-    14400,
-)  # hours: what waited in Kafka
+# A message that waited in Kafka took hours.
+STORED_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 14400)
 EVALUATION_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 NOTIFICATION_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
 class ProcessMetrics:
-    """The metrics of this process, in a registry of their own. Threads may share it."""
+    """The metrics of this process, in a registry of their own. Threads may share it.
 
-    def __init__(self) -> None:
+    `retention_refused` says whether the last round of retention waits for a person to confirm it.
+    """
+
+    def __init__(self, retention_refused: Callable[[], bool] = lambda: False) -> None:
         # Prometheus would store a second series for each one, which nobody asks for
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
@@ -65,6 +54,10 @@ class ProcessMetrics:
         name: ProcessMetricName = "monitor_build_info"
         self._build = Gauge(
             name, "What runs here.", ("version", "python", "profile", "embedding_build"), registry=self.registry
+        )
+        refused: ProcessMetricName = "monitor_retention_refused"
+        Gauge(refused, "Whether retention waits for a person to confirm it.", registry=self.registry).set_function(
+            lambda: float(retention_refused())
         )
         self._stages = self._histogram(
             "monitor_stage_duration_seconds", "How long a stage took.", STAGE_BUCKETS, "stage", "outcome"

@@ -61,7 +61,8 @@ class Queue:
         defect = None if isinstance(error, MonitorError | str) else error
         words = str(error) if defect is None else f"{type(defect).__name__}: {defect}"
         if claims:
-            log.warning("%d × %s put back: %s", len(claims), claims[0].kind, words, exc_info=defect)
+            said = words if defect is None else type(defect).__name__  # what a defect says may quote an answer
+            log.warning("%d × %s put back: %s", len(claims), claims[0].kind, said, exc_info=defect)
         wait = timedelta(seconds=min((isinstance(error, Retriable) and error.retry_after) or 0.0, _LONGEST_WAIT))
         for claim in claims:
             delay = max(min(_FIRST_DELAY * 2 ** min(claim.attempts - 1, 20), _LONGEST_DELAY), wait)

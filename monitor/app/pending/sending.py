@@ -108,7 +108,8 @@ class SendingWorker(Worker):
         self._open = [verdict for verdict in self._open if verdict.id not in done]
 
     def _give_up(self, verdict: VerdictToSend, why: str) -> None:
-        log.warning("%s is given up for one verdict: %s", verdict.kind, why)
+        named = {"app": verdict.app, "interaction_id": verdict.interaction_id}
+        log.warning("%s is given up for one verdict: %s", verdict.kind, why, extra=named)
         self.queue.pending.failed([verdict], why, None)
         self._open.remove(verdict)
 

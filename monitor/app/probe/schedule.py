@@ -120,9 +120,10 @@ class DueProbes:
         if why is None and not self._application.probing.runs.figures([run.number])[run.number].unsure.count:
             why = f"no answer could be judged: monitor probe show {run.number} tells why"
         level, more = (logging.INFO, "") if why is None else (logging.WARNING, f": {why}")
-        log.log(level, "probe %s: run %d: %s%s", readable(probe.name), run.number, run.state, more)
+        known = {"app": run.app, "probe": probe.name, "run": run.number}
+        log.log(level, "probe %s: run %d: %s%s", readable(probe.name), run.number, run.state, more, extra=known)
         for line in ended.unfound:
-            log.warning("probe %s: run %d: %s", readable(probe.name), run.number, readable(line))
+            log.warning("probe %s: run %d: %s", readable(probe.name), run.number, readable(line), extra=known)
 
     def _due(self, probe: Probe) -> bool:
         last = self._application.probing.runs.last_begin(probe.name)
@@ -138,7 +139,7 @@ class DueProbes:
             known = self._problems.get(name)
             self._problems[name] = problem
         if problem is not None and problem != known:
-            log.warning("the probe %s did not run: %s", readable(name), problem)
+            log.warning("the probe %s did not run: %s", readable(name), problem, extra={"probe": name})
 
 
 class _NotDue(Exception):

@@ -266,7 +266,7 @@ class Application:
         """What this process measures of itself."""
         from monitor.app.metrics.process import ProcessMetrics
 
-        return ProcessMetrics()
+        return ProcessMetrics(lambda: self.retention_refused)
 
     @cached_property
     def metrics_pages(self) -> MetricsPages:

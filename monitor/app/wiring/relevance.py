@@ -59,7 +59,9 @@ class WatchedRelevance:
             try:
                 spread = self._store().of(app, USUAL)
             except MonitorError as error:
-                log.warning("how relevant chunks of %s usually are is not known: %s", plain(app), error)
+                log.warning(
+                    "how relevant chunks of %s usually are is not known: %s", plain(app), error, extra={"app": app}
+                )
                 continue
             except BaseException:
                 self._looking = None  # another thread looks the next time

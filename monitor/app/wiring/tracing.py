@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
-from importlib.util import find_spec
 
-from monitor.core.errors import WrongSettings
+from monitor.core.extras import require
 from monitor.core.settings.tracing import TracingSettings
 from monitor.core.stage import observed_by
-
-_NEEDED = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 
 
 @contextmanager
@@ -26,8 +23,7 @@ def traced(settings: TracingSettings) -> Iterator[None]:
         return
     from monitor.app.export.destination import address, header_pairs
 
-    if not all(map(_installed, _NEEDED)):
-        raise WrongSettings("MONITOR_TRACING__ENDPOINT needs OpenTelemetry's SDK: pip install 'rag-monitor[otel]'")
+    require("otel", "MONITOR_TRACING__ENDPOINT")
     from monitor.app.tracing.export import exporting
     from monitor.app.tracing.spans import SpanObserver
 
@@ -43,10 +39,3 @@ def traced(settings: TracingSettings) -> Iterator[None]:
         observed_by(SpanObserver(tracer)),
     ):
         yield
-
-
-def _installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # of a package above it
-        return False

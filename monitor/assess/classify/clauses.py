@@ -35,6 +35,8 @@ def refusing_clauses(piece: str, wording: Wording) -> list[Clause]:
     """The clauses of a sentence, with similar neighbours joined; no clauses if nothing in it refuses."""
     clauses = [_clause(piece, start, end, wording) for start, end in _clauses(piece, wording)]
     if not any(c.cue for c in clauses):
+        if len(clauses) == 1 and (clauses[0].start, clauses[0].end) == (0, len(piece)):
+            return []  # the sentence is a single clause, which was searched already
         cue = _cue(piece, 0, len(piece), wording)
         return [Clause(0, len(piece), cue, answers=False)] if cue else []
     joined: list[Clause] = []

@@ -127,11 +127,25 @@ class Source:
             found[span] = _joined([alignment for _, alignment in group])
         return found
 
+    def support(self, text: str, tokens: Tokens) -> float | None:
+        """The support of a text as one sentence, as `align` gives it, without looking for passages."""
+        if not self.passages or not len(tokens):
+            return None
+        if len(tokens) > ROWS:
+            return next((found.support for found in self.align(tokens, [(0, len(text))]) if found), None)
+        closest, in_context = np.full((2, len(tokens) + 1), -1, np.float32)
+        for first, last in _blocks(self.starts, COLUMNS):
+            cosines = self.vectors[self.starts[first] : self.starts[last]] @ _with_zeros(tokens).T
+            np.maximum(closest, cosines.max(axis=0), out=closest)
+            np.maximum(in_context, _context(cosines), out=in_context)
+        weights = _weights(tokens, [_Part(0, 0, len(tokens), 0, len(text))])
+        shares = weights / np.maximum(np.add.reduceat(weights, [0]), np.finfo(np.float32).tiny)
+        return float(np.add.reduceat(_support(closest[:-1], in_context[:-1]) * shares, [0])[0])
+
     def _aligned(self, answer: Tokens, weights: Floats, starts: list[int]) -> list[SentenceAlignment]:
         """The alignment of each part of a block of the answer. The parts begin at `starts`."""
         count = len(answer)
-        vectors = np.zeros((count + 1, self.vectors.shape[1]), np.float32)  # the last row is for `_context`
-        vectors[:count] = answer["vector"]
+        vectors = _with_zeros(answer)
         best = np.empty((len(self.passages), count + 1), np.float32)
         in_context = np.full(count + 1, -1, np.float32)
         for first, last in _blocks(self.starts, COLUMNS):
@@ -142,7 +156,7 @@ class Source:
                 np.maximum.reduce(own, axis=0, out=best[passage])
             np.maximum(in_context, _context(cosines), out=in_context)
         best, closest, in_context = best[:, :count], best[:, :count].max(axis=0), in_context[:count]
-        support = -0.5 * np.square(1 - closest) - 0.5 * np.square(1 - in_context)
+        support = _support(closest, in_context)
         total = np.maximum(np.add.reduceat(weights, starts), np.finfo(np.float32).tiny)
         shares = weights / np.repeat(total, np.diff([*starts, count]))
         rare = np.add.reduceat(np.where(answer["weight"] > RARE, answer["weight"], 0), starts) / RARE_UNIT
@@ -184,6 +198,19 @@ def align(
     return Source.of(documents, passages).align(answer, sentences)
 
 
+def _with_zeros(tokens: Tokens) -> Floats:
+    """The vectors in single precision, and a row of zeros for `_context`."""
+    found: Floats = np.zeros((len(tokens) + 1, tokens["vector"].shape[1]), np.float32)
+    found[:-1] = tokens["vector"]
+    return found
+
+
+def _support(closest: Floats, in_context: Floats) -> Floats:
+    """The support x of each token, from its c and its g."""
+    support: Floats = -0.5 * np.square(1 - closest) - 0.5 * np.square(1 - in_context)
+    return support
+
+
 def _context(cosines: Floats) -> Floats:
     """The context g of the module's docstring, shape (tokens of the answer + 1,).
 
@@ -201,9 +228,10 @@ def _context(cosines: Floats) -> Floats:
     # One step along the diagonal, on the flat array: a step over an edge meets the column of zeros.
     flat, step = near.reshape(-1), width + 1
     total = cosines
-    total[:] = near
-    total.reshape(-1)[step:] += flat[:-step]
-    total.reshape(-1)[:-step] += flat[step:]
+    sums = total.reshape(-1)
+    np.add(flat[step:], flat[:-step], out=sums[step:])
+    sums[:step] = flat[:step]
+    sums[:-step] += flat[step:]
     total[0] *= 1.5  # an edge has two terms instead of three, two of the corners have one
     total[-1] *= 1.5
     total[1:-1, 0] *= 1.5

@@ -117,7 +117,7 @@ def gather_evidence(
         row |= _carried([a for _, a in carried], pairs, lacking)
         row |= _worded(interaction, "\n".join(answer[start:end] for start, end in spans))
     row |= {
-        "question_held": _question_held(interaction, encoded, source),
+        "question_held": source.support(interaction.question, encoded.question),
         "support_elsewhere": _elsewhere(support),
         **asdict(metrics),
         "detector": detected,
@@ -221,9 +221,10 @@ def _few(texts: Sequence[str]) -> Sequence[str]:
     return texts if size <= 1 else ["\n\n".join(texts[at : at + size]) for at in range(0, len(texts), size)]
 
 
-def _sentences(passage: str) -> list[str]:
+@cached_by_text
+def _sentences(passage: str) -> Sequence[str]:
     """The sentences of a passage, as far as `contradicts` reads them."""
-    return [passage[start : min(end, start + LONGEST)] for start, end in sentence_spans(passage)]
+    return tuple(passage[start : min(end, start + LONGEST)] for start, end in sentence_spans(passage))
 
 
 def _pair(
@@ -261,11 +262,6 @@ def _with_conflicts(
         if conflicts(fact, texts[pair.document][pair.start : min(pair.end, pair.start + LONGEST_READ)]):
             found[place] = replace(pair, contradicts=True)
     return found
-
-
-def _question_held(interaction: Interaction, encoded: EncodedInteraction, source: Source) -> float | None:
-    (found,) = source.align(encoded.question, [(0, len(interaction.question))])
-    return None if found is None else found.support
 
 
 def _elsewhere(support: Support) -> float | None:

@@ -113,7 +113,7 @@ def _mark_common(marks: NDArray[np.bool_], grams: Grams, others: Grams) -> None:
 
 
 def _share_held(pieces: Sequence[T], lacking: set[T]) -> float | None:
-    return _share(sum(piece not in lacking for piece in pieces), len(pieces))
+    return _share(len(pieces) - sum(map(lacking.__contains__, pieces)), len(pieces))
 
 
 def _share(part: int, whole: int) -> float | None:

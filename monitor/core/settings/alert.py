@@ -17,14 +17,16 @@ Responders = Annotated[
 class SlackSettings(Section):
     """Where alerts go: a bot token with a channel, or an incoming webhook."""
 
-    bot_token: SecretStr | None = None
+    bot_token: SecretStr | None = Field(None, description="xoxb-…; needs channel")
     channel: str | None = Field(None, description="the channel's id, C…; an id lets posted messages be looked up")
     app_token: SecretStr | None = Field(None, description="xapp-…; adds buttons to messages, through Socket Mode")
     responders: Responders = Field(
         (), description="ids of people (U…) or user groups (S…) who may press buttons; none: everyone in the channel"
     )
-    webhook_url: SecretStr | None = None
-    api_url: str = "https://slack.com/api/"
+    webhook_url: SecretStr | None = Field(
+        None, description="an incoming webhook instead of a bot; without threads and buttons"
+    )
+    api_url: str = Field("https://slack.com/api/", description="another address of Slack's API, such as a proxy's")
 
 
 def _without_login(url: str) -> str:
@@ -43,8 +45,8 @@ class AlertmanagerSettings(Section):
     urls: Annotated[
         tuple[Annotated[_HttpUrl, AfterValidator(_without_login)], ...], NoDecode, BeforeValidator(split)
     ] = Field((), description="all members of one cluster, separated by commas")
-    username: str | None = None
-    password: SecretStr | None = None
+    username: str | None = Field(None, description="goes with password")
+    password: SecretStr | None = Field(None, description="goes with username")
     bearer_token: SecretStr | None = Field(None, description="instead of username and password")
 
     @model_validator(mode="after")
@@ -66,9 +68,9 @@ class PagerDutySettings(Section):
 class WebhookSettings(Section):
     """Any HTTP server; the body has the form of Alertmanager's webhooks."""
 
-    url: SecretStr | None = None
+    url: SecretStr | None = Field(None, description="where alerts are posted")
     secret: SecretStr | None = Field(None, description="signs each request")
-    bearer_token: SecretStr | None = None
+    bearer_token: SecretStr | None = Field(None, description="sent in the header Authorization")
 
 
 class TeamsSettings(Section):
@@ -80,14 +82,16 @@ class TeamsSettings(Section):
 class EmailSettings(Section):
     """A mail server, the sender and the recipients."""
 
-    host: str | None = None
+    host: str | None = Field(None, description="the mail server")
     port: Annotated[int | None, Field(gt=0, lt=65_536)] = Field(
         None, description="default: 587; with tls: 465; with none: 25"
     )
-    security: Literal["none", "starttls", "tls"] = "starttls"
-    username: str | None = None
-    password: SecretStr | None = None
-    sender: _Address | None = None
+    security: Literal["none", "starttls", "tls"] = Field(
+        "starttls", description="none sends in clear, and takes no password"
+    )
+    username: str | None = Field(None, description="goes with password")
+    password: SecretStr | None = Field(None, description="goes with username")
+    sender: _Address | None = Field(None, description="the address that mails come from")
     recipients: Annotated[tuple[_Address, ...], NoDecode, BeforeValidator(split)] = Field(
         (), description="separated by commas"
     )
@@ -106,7 +110,7 @@ class EmailSettings(Section):
 class MetricsSettings(Section):
     """The pages for Prometheus. Anyone who reaches the port can read the metrics."""
 
-    host: str = "127.0.0.1"
+    host: str = Field("127.0.0.1", description="the address to listen on; 0.0.0.0: all of this machine")
     port: Port | None = Field(None, description="default: no endpoint; 0: any free port")
 
 

@@ -43,7 +43,7 @@ class TraceLimits(Section):
 class CollectSettings(TraceLimits):
     """`monitor collect`: OTLP and interactions over HTTP and gRPC. Without a token it serves this machine only."""
 
-    host: str = "127.0.0.1"
+    host: str = Field("127.0.0.1", description="the address to listen on; 0.0.0.0: all of this machine")
     port: Port = Field(4318, description="HTTP; 0: any free one")
     grpc_port: Port | None = Field(4317, description="OTLP/gRPC; 0: any free one; off: not served")
     tls_certificate: Path | None = Field(None, description="PEM file with the chain; default: no TLS")

@@ -33,16 +33,16 @@ class OtlpExportSettings(Section):
 class PhoenixExportSettings(Section):
     """An Arize Phoenix server, through its REST API."""
 
-    url: Url | None = None
-    api_key: SecretStr | None = None
+    url: Url | None = Field(None, description="the server's address")
+    api_key: SecretStr | None = Field(None, description="if the server asks for one")
 
 
 class LangfuseExportSettings(Section):
     """A project of Langfuse, through its public API."""
 
     url: Url | None = Field(None, description="such as https://cloud.langfuse.com")
-    public_key: str | None = None
-    secret_key: SecretStr | None = None
+    public_key: str | None = Field(None, description="pk-lf-…")
+    secret_key: SecretStr | None = Field(None, description="sk-lf-…")
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

@@ -56,47 +56,57 @@ class KafkaSettings(Section):
         None, description="a regular expression instead of topics; also matches topics created later"
     )
     by_topic: dict[str, TopicSettings] = Field({}, description="dialect, app, environment and map for single topics")
-    group_id: str = Field("monitor", min_length=1)
+    group_id: str = Field("monitor", min_length=1, description="the consumer group; offsets are kept under this name")
     group_instance_id: str | None = Field(
         None, description="makes the process a static member of the group; different for each process"
     )
-    client_id: str = "monitor"
-    client_rack: str = ""
+    client_id: str = Field("monitor", description="the name of the client in the broker's logs")
+    client_rack: str = Field("", description="the rack of the client, so that it reads from the nearest replica")
     auto_offset_reset: Literal["earliest", "latest"] = Field("earliest", description="where a new group starts")
-    isolation_level: Literal["read_committed", "read_uncommitted"] = "read_committed"
-    heartbeat_interval_ms: Amount = 2_000
-    max_poll_interval_ms: Amount = 300_000
+    isolation_level: Literal["read_committed", "read_uncommitted"] = Field(
+        "read_committed", description="read_committed leaves out what a producer's transaction took back"
+    )
+    heartbeat_interval_ms: Amount = Field(2_000, description="how often the group hears from the process")
+    max_poll_interval_ms: Amount = Field(
+        300_000, description="how long a process may take between polls before it counts as dead"
+    )
     session_timeout_ms: Amount = Field(
         default_factory=_session_timeout,
         description="when a dead consumer's partitions are given to others; with group_instance_id 45000 by default",
     )
     metadata_max_age_ms: Amount = Field(30_000, description="how soon new topics and partitions are found")
-    request_timeout_ms: Amount = 30_000
-    fetch_min_bytes: Amount = 1
-    fetch_max_wait_ms: Amount = 250
-    fetch_max_bytes: Amount = 16 * 2**20
-    max_partition_fetch_bytes: Amount = 2 * 2**20
+    request_timeout_ms: Amount = Field(30_000, description="how long a request may take")
+    fetch_min_bytes: Amount = Field(1, description="bytes that the broker waits for before it answers")
+    fetch_max_wait_ms: Amount = Field(250, description="how long it waits for them")
+    fetch_max_bytes: Amount = Field(16 * 2**20, description="the most bytes of one answer")
+    max_partition_fetch_bytes: Amount = Field(2 * 2**20, description="the most bytes of one partition in it")
     max_record_batch_bytes: Amount = Field(
         64 * 2**20, description="decompressed; a record batch with more becomes a dead letter, unread"
     )
-    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
-    ssl_cafile: Path | None = None
-    ssl_certfile: Path | None = None
-    ssl_keyfile: Path | None = None
-    ssl_password: SecretStr | None = None
-    ssl_crlfile: Path | None = None
-    ssl_ciphers: str | None = None
-    ssl_check_hostname: bool = True
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] | None = None
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        "PLAINTEXT", description="how the connection is secured"
+    )
+    ssl_cafile: Path | None = Field(
+        None, description="PEM file of the authorities that are trusted; default: the system's"
+    )
+    ssl_certfile: Path | None = Field(None, description="PEM file of the client's certificate")
+    ssl_keyfile: Path | None = Field(None, description="PEM file of its key")
+    ssl_password: SecretStr | None = Field(None, description="of that key")
+    ssl_crlfile: Path | None = Field(None, description="PEM file of revoked certificates")
+    ssl_ciphers: str | None = Field(None, description="OpenSSL's list of ciphers; default: OpenSSL's own")
+    ssl_check_hostname: bool = Field(default=True, description="whether the broker's certificate must bear its name")
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] | None = Field(
+        None, description="how the client signs in; goes with SASL_PLAINTEXT and SASL_SSL"
+    )
     sasl_plain_username: str | None = Field(None, description="for PLAIN and SCRAM")
     sasl_plain_password: SecretStr | None = Field(None, description="for PLAIN and SCRAM")
     sasl_oauthbearer_token_path: Path | None = Field(None, description="file with a token, read for each connection")
     sasl_oauthbearer_token_endpoint_url: str | None = Field(
         None, description="exchanges client credentials for a token"
     )
-    sasl_oauthbearer_client_id: str | None = None
-    sasl_oauthbearer_client_secret: SecretStr | None = None
-    sasl_oauthbearer_scope: str | None = None
+    sasl_oauthbearer_client_id: str | None = Field(None, description="of the client credentials")
+    sasl_oauthbearer_client_secret: SecretStr | None = Field(None, description="of the client credentials")
+    sasl_oauthbearer_scope: str | None = Field(None, description="the scope to ask for")
     dead_letter_topic: str | None = Field(None, description="gets a copy of each dead letter")
     max_consecutive_dead: int = Field(
         500, ge=0, description="stop after this many dead letters of a partition in a row; 0: never"

@@ -94,7 +94,10 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
 
-    state_dir: Path = Field(default_factory=state_dir)
+    state_dir: Path = Field(
+        default_factory=state_dir,
+        description="folder of the embedded PostgreSQL, keys and caches; default: the user's state directory",
+    )
     database_url: SecretStr | None = Field(None, description="any PostgreSQL ≥ 15; default: the embedded database")
     profile: str | None = Field(
         None, description="name of a shipped profile, or path of a profile file; default: by embedder"

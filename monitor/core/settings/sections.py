@@ -47,7 +47,9 @@ class Section(BaseModel):
 class IngestSettings(Section):
     """Limits on messages, and defaults for fields that a dialect does not carry."""
 
-    dialect: DialectChoice = "auto"
+    dialect: DialectChoice = Field(
+        "auto", description="the form of the events, such as otlp or ragas; auto tells it from each event"
+    )
     app: str = Field("default", min_length=1, description="app of events that do not name one")
     environment: str = Field("production", min_length=1, description="environment of events that do not name one")
     max_message_bytes: int = Field(8 * 2**20, gt=0, description="bytes; a longer message becomes a dead letter")
@@ -55,15 +57,19 @@ class IngestSettings(Section):
         1_000_000, gt=0, description="characters; a message with a longer text becomes a dead letter"
     )
     max_documents: int = Field(1_000, gt=0, description="a message with more retrieved documents becomes a dead letter")
-    batch_events: int = Field(512, gt=0, le=100_000)
-    batch_bytes: int = Field(16 * 2**20, gt=0)
-    batch_ms: int = Field(250, gt=0)
+    batch_events: int = Field(
+        512, gt=0, le=100_000, description="the most events that are assessed and stored together"
+    )
+    batch_bytes: int = Field(16 * 2**20, gt=0, description="the most bytes of such a batch")
+    batch_ms: int = Field(250, gt=0, description="milliseconds that a batch waits for more events")
 
 
 class EmbeddingSettings(Section):
     """The embedder. `hash` is for tests and benchmarks only: its vectors mean nothing."""
 
-    provider: Literal["minilm", "openai", "hash"] = "minilm"
+    provider: Literal["minilm", "openai", "hash"] = Field(
+        "minilm", description="minilm is embedded; openai is any OpenAI-compatible server"
+    )
     model: str = Field("text-embedding-3-small", description="openai only")
     dimensions: int | None = Field(None, gt=0, description="openai only: shorter vectors, if the model supports them")
     base_url: str | None = Field(None, description="openai only; default: the LLM's")
@@ -81,7 +87,9 @@ class DetectorSettings(Section):
     """Your own detector model, which finds unsupported parts of an answer; its score becomes a feature."""
 
     path: Path | None = Field(None, description="folder with model.onnx, tokenizer.json and config.json; default: none")
-    device: Literal["auto", "cpu", "cuda"] = "auto"
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="where the model runs; auto takes the GPU if there is one"
+    )
     threads: Annotated[int, Field(ge=0)] = Field(0, description="threads on the CPU; 0: one per core")
     max_tokens: int = Field(4_096, ge=64, description="of one input; the model's own limit, if lower, holds")
     max_inputs: int = Field(512, gt=0, description="interactions that need more inputs get no score")
@@ -96,7 +104,9 @@ class RerankerSettings(Section):
     """Your own reranker model, a cross-encoder that orders the chunks of the retrieved documents."""
 
     path: Path | None = Field(None, description="folder with model.onnx, tokenizer.json and config.json; default: none")
-    device: Literal["auto", "cpu", "cuda"] = "auto"
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="where the model runs; auto takes the GPU if there is one"
+    )
     threads: Annotated[int, Field(ge=0)] = Field(0, description="threads on the CPU; 0: one per core")
     max_tokens: int = Field(512, ge=64, description="of one input; the model's own limit, if lower, holds")
 
@@ -104,12 +114,12 @@ class RerankerSettings(Section):
 class BudgetSettings(Section):
     """Limits on all calls of language models, per hour and per UTC day; all processes share them."""
 
-    calls_per_hour: int | None = Field(None, ge=0)
-    calls_per_day: int | None = Field(None, ge=0)
-    tokens_per_hour: int | None = Field(None, ge=0)
-    tokens_per_day: int | None = Field(None, ge=0)
+    calls_per_hour: int | None = Field(None, ge=0, description="calls; default: no limit, as of all of these")
+    calls_per_day: int | None = Field(None, ge=0, description="calls")
+    tokens_per_hour: int | None = Field(None, ge=0, description="tokens read and written")
+    tokens_per_day: int | None = Field(None, ge=0, description="tokens read and written")
     cost_per_hour: float | None = Field(None, ge=0, description="in the currency of the prices")
-    cost_per_day: float | None = Field(None, ge=0)
+    cost_per_day: float | None = Field(None, ge=0, description="in the currency of the prices")
 
 
 class LLMSettings(Section):
@@ -118,13 +128,13 @@ class LLMSettings(Section):
     base_url: Annotated[str | None, Field(pattern=r"^https?://[^/\s]+")] = Field(
         None, description="http(s) URL, which mostly ends with /v1; default: OpenAI's"
     )
-    api_key: SecretStr | None = None
-    model: str | None = None
+    api_key: SecretStr | None = Field(None, description="any word if the server needs none")
+    model: str | None = Field(None, description="the model that is asked, unless a section below names its own")
     timeout: float = Field(60.0, gt=0, description="seconds for one request")
     structure: Literal["json_schema", "json_object", "text"] = Field(
         "json_schema", description="how the form of answers is requested; the next weaker way if the server refuses it"
     )
-    max_output_tokens: int = Field(4_096, gt=0)
+    max_output_tokens: int = Field(4_096, gt=0, description="the longest answer that is asked for")
     max_input_chars: int = Field(200_000, gt=0, description="interactions with longer texts are not sent")
     input_price: float | None = Field(None, ge=0, description="per million tokens")
     output_price: float | None = Field(None, ge=0, description="per million tokens")
@@ -143,7 +153,10 @@ class LLMSettings(Section):
 class SidecarSettings(Section):
     """Asks a generator for the supporting documents of answers whose events name none."""
 
-    mode: Literal["off", "explain", "regenerate"] = "off"
+    mode: Literal["off", "explain", "regenerate"] = Field(
+        "off",
+        description="explain asks what supports the answer; regenerate has it answered anew, with its support",
+    )
     model: str | None = Field(None, description="default: the LLM's")
     concurrency: int = Field(16, gt=0, le=256, description="concurrent calls")
     patience: float = Field(
@@ -180,12 +193,17 @@ class SampleSettings(Section):
 class JudgeSettings(Section):
     """Judges a sample of the interactions with a language model."""
 
-    mode: Literal["off", "separate", "combined"] = "off"
+    mode: Literal["off", "separate", "combined"] = Field(
+        "off", description="separate makes one call a metric; combined one call for all"
+    )
     model: str | None = Field(None, description="default: the LLM's")
-    metrics: Annotated[tuple[MetricChoice, ...], NoDecode, BeforeValidator(split)] = (
-        "faithfulness",
-        "answer_relevance",
-        "context_relevance",
+    metrics: Annotated[tuple[MetricChoice, ...], NoDecode, BeforeValidator(split)] = Field(
+        (
+            "faithfulness",
+            "answer_relevance",
+            "context_relevance",
+        ),
+        description="the metrics to judge by, separated by commas; those of your own packages too",
     )
     sample: SampleSettings = SampleSettings()
     sampling: Literal["random", "doubt"] = Field(

@@ -19,14 +19,14 @@ class OidcSettings(Section):
     """Sign-in by OpenID Connect: the authorization code flow with PKCE."""
 
     issuer: str | None = Field(None, description="URL; /.well-known/openid-configuration is read below it")
-    client_id: str | None = None
-    client_secret: SecretStr | None = None
-    scopes: _Names = ("openid", "email", "profile")
+    client_id: str | None = Field(None, description="goes with issuer")
+    client_secret: SecretStr | None = Field(None, description="none for a public client")
+    scopes: _Names = Field(("openid", "email", "profile"), description="the scopes to ask for")
     role_claim: str = Field("groups", description="claim of the ID token; may be nested, as realm_access.roles")
     viewers: _Names = Field((), description="values of the claim that make a viewer; *: everyone who signs in")
-    operators: _Names = ()
-    auditors: _Names = ()
-    admins: _Names = ()
+    operators: _Names = Field((), description="values that make an operator")
+    auditors: _Names = Field((), description="values that make an auditor")
+    admins: _Names = Field((), description="values that make an admin")
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -42,9 +42,9 @@ class OidcSettings(Section):
 class WebSettings(Section):
     """The dashboard, `monitor serve`. Without a token or OIDC it serves this machine only, by a printed link."""
 
-    host: str = "127.0.0.1"
-    port: Port = 8080
+    host: str = Field("127.0.0.1", description="the address to listen on; 0.0.0.0: all of this machine")
+    port: Port = Field(8080, description="0: any free one")
     session_hours: float = Field(12.0, gt=0, description="hours before people must sign in again")
     trusted_proxies: _Names = Field((), description="addresses whose X-Forwarded-… headers are trusted")
-    log_level: Literal["info", "warning"] = "warning"
+    log_level: Literal["info", "warning"] = Field("warning", description="info logs each request")
     oidc: OidcSettings = OidcSettings()

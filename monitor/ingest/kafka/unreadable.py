@@ -54,7 +54,13 @@ class Unreadable:
 
     def _batch(self, partition: TopicPartition, first: int, cause: UnreadableBatchError) -> Message:
         offsets = f"{first} to {cause.last}"
-        log.error("%s: the record batch at offsets %s %s; it is skipped", named([partition]), offsets, cause.why)
+        log.error(
+            "%s: the record batch at offsets %s %s; it is skipped",
+            named([partition]),
+            offsets,
+            cause.why,
+            extra=_place(partition, first),
+        )
         raw = {"offsets": offsets, "bytes": str(cause.size), "sha256": cause.sha256}
         return Message(
             value=b"",
@@ -72,7 +78,13 @@ class Unreadable:
         if self._tries[partition, offset] < _TRIES:
             raise Retriable(f"{name}: the record at offset {offset} cannot be decoded: {cause}") from error
         del self._tries[partition, offset]
-        log.error("%s: the record at offset %d cannot be decoded and is skipped: %s", name, offset, cause)
+        log.error(
+            "%s: the record at offset %d cannot be decoded and is skipped: %s",
+            name,
+            offset,
+            cause,
+            extra=_place(partition, offset),
+        )
         return Message(
             value=b"",
             position=Position(topic=partition.topic, partition=partition.partition, offset=offset),
@@ -80,3 +92,7 @@ class Unreadable:
             size=0,
             unreadable=f"cannot be decoded by the Kafka client, so only the topic has its bytes: {cause}",
         )
+
+
+def _place(partition: TopicPartition, offset: int) -> dict[str, str | int]:
+    return {"topic": partition.topic, "partition": partition.partition, "offset": offset}

@@ -34,7 +34,8 @@ class Logs:
                 last = self._consumer.end_offsets([partition], timeout_ms=_LOOK_UP_MS)
             return Log(first=first[partition], last=last[partition], topic_id=self.topic_id(partition.topic))
         except (Retriable, KeyError) as error:
-            log.warning("%s/%d cannot be read for now: %s", partition.topic, partition.partition, error)
+            place = {"topic": partition.topic, "partition": partition.partition}
+            log.warning("%s/%d cannot be read for now: %s", partition.topic, partition.partition, error, extra=place)
             return None
 
     def ends(self, topics: Iterable[str]) -> list[Offset]:

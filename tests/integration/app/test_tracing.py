@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,6 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from monitor.app.stages import Stages
 from monitor.app.tracing.export import ToldOnce
-from monitor.app.wiring import tracing
 from monitor.app.wiring.tracing import traced
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.retry import Retry
@@ -82,14 +82,15 @@ def test_a_batch_is_one_trace_that_links_to_its_producers_and_holds_its_stages()
         assert all(MARKER.encode() not in body for body in receiver.bodies)
 
     process = spans["process answers.jsonl"]
-    assert set(spans) == {process.name, "decode", "complete", "chat gpt-test", "score", "store"}
+    assert set(spans) == {process.name, "decode", "assess", "complete", "chat gpt-test", "score", "store"}
     assert {span.trace_id for span in spans.values()} == {process.trace_id}
     assert {name: span.parent_span_id for name, span in spans.items()} == {
         process.name: b"",
         "decode": process.span_id,
-        "complete": process.span_id,
+        "assess": process.span_id,
+        "complete": spans["assess"].span_id,
         "chat gpt-test": spans["complete"].span_id,
-        "score": process.span_id,
+        "score": spans["assess"].span_id,
         "store": process.span_id,
     }
     assert [(link.trace_id.hex(), link.span_id.hex()) for link in process.links] == [(TRACE, SPAN)]
@@ -126,7 +127,7 @@ def test_an_error_is_a_status_and_a_type_without_its_text():
             flow(TracedSource(4), MemoryStore(), assess=refuses).run()
         spans = {span.name: span for span in receiver.spans}
         assert all(MARKER.encode() not in body for body in receiver.bodies)
-    for name in ("score", "process answers.jsonl"):
+    for name in ("score", "assess", "process answers.jsonl"):
         assert spans[name].status == Status(code=Status.STATUS_CODE_ERROR)
         assert attributes(spans[name].attributes)["error.type"] == "Fatal"
         assert not spans[name].events
@@ -174,7 +175,7 @@ def test_a_receiver_that_never_answers_holds_up_neither_events_nor_the_end():
 
 
 def test_without_the_packages_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setattr(tracing, "find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http", None)
     with pytest.raises(WrongSettings, match=r"pip install 'rag-monitor\[otel\]'"), traced(settings("http://localhost")):
         pass
 

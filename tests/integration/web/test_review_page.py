@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from sqlalchemy import event
 
 from monitor.core.model import Verdict
 from tests.factories.answers import a_batch, an_assessment, at
@@ -148,3 +149,18 @@ def test_agreement_is_of_what_was_drawn_at_random(site, rows):
     assert f'class="number">{labels} <span class="quiet">(too few)' in text
     assert f"{agreeing / labels:.0%}".replace("%", "\u00a0%") in text
     assert ("left out: 1 labelled answers" in text) is (labels == 1)
+
+
+@pytest.mark.usefixtures("stored")
+def test_the_next_answer_reads_neither_the_candidates_nor_their_labels_again(site):
+    client, csrf = site.signed_in("operator")
+    asked = []
+    event.listen(site.application.engine, "before_cursor_execute", lambda _c, _u, sql, *_: asked.append(sql))
+    for _ in range(3):
+        asked.clear()
+        id_ = offered(client.get("/review").text)
+        client.post("/review", data={"csrf": csrf, "of_app": "shop & co", "of_id": id_, "verdict": "grounded"})
+    drawn = [sql for sql in asked if "hashtextextended" in sql]
+    labels = [sql for sql in asked if "FROM review r JOIN unnest" in sql]  # of the one answer that was labelled
+    assert (len(drawn), len(labels)) == (0, 1)
+    assert len([sql for sql in asked if "AS usable" in sql]) == 1  # what calibration lacks

@@ -43,9 +43,9 @@ def test_what_is_missing_is_named_with_the_command_that_brings_it(extra, without
 @pytest.mark.parametrize("extra", _MODULES)
 def test_each_extra_brings_its_package_and_nothing_else_does(extra):
     module, package = _MODULES[extra]
-    assert [need.split(">")[0] for need in PROJECT["optional-dependencies"][extra]] == [package]
+    assert package in [need.split(">")[0] for need in PROJECT["optional-dependencies"][extra]]
     assert not any(need.startswith(package) for need in PROJECT["dependencies"])
-    assert any(file.parts[0] == module for file in distribution(package).files)
+    assert any(file.parent.as_posix() == module.replace(".", "/") for file in distribution(package).files)
 
 
 def test_language_models_and_remote_embeddings_need_openai(without, tmp_path):

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-READERS = ("start", "on-call", "quality", "audit", "operate", "develop")
+READERS = ("start", "join", "on-call", "quality", "audit", "operate", "develop", "reference")
 PAGES = sorted(
     [
         *ROOT.glob("*.md"),
         *(page for folder in ("docs", "benchmarks", "tests") for page in (ROOT / folder).rglob("*.md")),
     ]
 )
-SOURCES = ("monitor", "migrations", "docker", "benchmarks", "tools", "tests")
+SOURCES = ("monitor", "migrations", "docker", "deploy", "benchmarks", "tools", "tests")
 TEXTS = {".py", ".toml", ".yaml", ".html", ".js", ".css", ".ini", ""}
 
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)#\s]*)(?:#(?P<fragment>[^)\s]+))?\)")
@@ -25,11 +25,17 @@ CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 # A document or a script, as comments, messages and commands name them.
 NAMED = re.compile(r"(?<![\w/.-])(?:docs/[\w/-]+\.md|(?:benchmarks|tools)/[\w/-]+\.py)")
 # A file or folder of the repository: `monitor/alert/rules/file.py`, `benchmarks/consume/`.
-FILE = re.compile(r"(?<![\w/.-])(?:monitor|benchmarks|tools|tests|migrations|docker)/[\w/.-]*\w(?:/|\.\w+)")
+FILE = re.compile(r"(?<![\w/.-])(?:monitor|benchmarks|tools|tests|migrations|docker|deploy)/[\w/.-]*\w(?:/|\.\w+)")
 PLACEHOLDERS = ("NAME", "NNNN", "NOUN")
 # A file with names in it, as the walks give them: `monitor/app/stages.py` (`Stages`, `_fetch`).
 STEP = re.compile(r"`(?P<file>monitor/[\w/]+\.py)`\s+\((?P<names>`\w+`(?:, `\w+`)*)\)")
-MADE_BY_USERS = ("docker/events/", "monitor/bin/", "monitor/weekly-report/")
+MADE_BY_USERS = (
+    "docker/events/",
+    "docker/secrets",
+    "docker/compose.override.yaml",
+    "monitor/bin/",
+    "monitor/weekly-report/",
+)
 
 
 def shown(path: Path) -> str:

@@ -155,4 +155,5 @@ REFUSING = pattern(
     r"\bthere is no (?:definitive|clear|specific|direct) evidence (?:\w+ ){0,4}to (?:determine|answer|say)\b",
     r"\bwe (?:do not|don't) know (?:the answer|enough)\b",
     r"\b(?:is|was|are) (?:not given|not known by) (?:a|any) (?:specific|particular|exact)\b",
+    begins=r"(?:(?<!\w)|(?=n't))",  # a word, or the "n't" of "doesn't"
 )

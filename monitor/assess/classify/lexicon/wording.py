@@ -60,9 +60,12 @@ class Wording:
     report: re.Pattern[str]
 
 
-def pattern(*alternatives: str) -> re.Pattern[str]:
-    """One pattern of the alternatives, in which a space matches any white space."""
-    return re.compile(_spaced("|".join(f"(?:{a})" for a in alternatives)))
+def pattern(*alternatives: str, begins: str = "") -> re.Pattern[str]:
+    """One pattern of the alternatives, in which a space matches any white space.
+
+    `begins` is a condition that holds wherever an alternative matches: a search tries them nowhere else.
+    """
+    return re.compile(_spaced(f"{begins}(?:{'|'.join(f'(?:{a})' for a in alternatives)})"))
 
 
 def whole(*alternatives: str) -> re.Pattern[str]:

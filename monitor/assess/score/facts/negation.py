@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from monitor.assess.score.facts.antonyms import OPPOSITES, opposite, stem
 from monitor.assess.score.facts.language import COMMON, listed
@@ -87,36 +87,64 @@ def contradicts(answer_sentence: str, source_sentence: str) -> bool:
 
     Or whether they differ only in a word and its opposite. Questions and conditions contradict nothing.
     """
-    answer, source = answer_sentence[:LONGEST], source_sentence[:LONGEST]
-    if answer.rstrip().endswith(("?", "？")) or source.rstrip().endswith(("?", "？")):
+    ours, theirs = _of_answer(answer_sentence[:LONGEST]), _of_source(source_sentence[:LONGEST])
+    if ours.asks or theirs.asks:
         return False
-    if _UNSPACED.search(answer):
-        return _contradicts_unspaced(answer, source)
-    ours = _plain(answer)
-    theirs, their_words = _source(source)
-    if not _may_oppose(frozenset(_words(ours.lower())), their_words):
+    if ours.unspaced:
+        return _contradicts_unspaced(ours.text, theirs.text)
+    if not _may_oppose(ours, theirs):
         return False
-    source_clauses = _clauses(theirs)
-    return any(_opposed(a, b) for a in _clauses(ours) if a not in source_clauses for b in source_clauses)
+    return any(_opposed(a, b) for a in ours.clauses if a not in theirs.clauses for b in theirs.clauses)
 
 
-@lru_cache(maxsize=4_096)
-def _source(sentence: str) -> tuple[str, frozenset[str]]:
-    """A document's sentence and its words; cached, since documents recur."""
-    text = _plain(sentence)
-    return text, frozenset(_words(text.lower()))
+class _Sentence:
+    """A sentence as it is compared; what only few comparisons need is read when it is asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.asks = text.rstrip().endswith(("?", "？"))
+
+    @cached_property
+    def unspaced(self) -> bool:
+        return _UNSPACED.search(self.text) is not None
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(_words(_plain(self.text).lower()))
+
+    @cached_property
+    def negates(self) -> bool:
+        return not _NEGATORS.isdisjoint(self.words)
+
+    @cached_property
+    def turning(self) -> frozenset[str]:
+        return _turning(self.words)
+
+    @cached_property
+    def opposites(self) -> dict[str, frozenset[str]]:
+        """The stems that are opposites of a word, for each word that has any."""
+        return {word: OPPOSITES[base] for word in self.words if (base := stem(word)) in OPPOSITES}
+
+    @cached_property
+    def clauses(self) -> list[_Clause]:
+        return _clauses(_plain(self.text))
 
 
-def _may_oppose(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+_of_source = lru_cache(maxsize=4_096)(_Sentence)  # documents recur
+_of_answer = lru_cache(maxsize=1)(_Sentence)  # a sentence of the answer is compared with one source after the other
+
+
+def _may_oppose(ours: _Sentence, theirs: _Sentence) -> bool:
     """A quick check that rules out nearly all pairs: shared words, the same turning words, a negator or an opposite."""
-    if len(ours & theirs) < LEAST_SHARED - 1:
+    if len(ours.words & theirs.words) < LEAST_SHARED - 1:
         return False
-    only_ours, only_theirs = ours - theirs, theirs - ours
-    if _NEGATORS.isdisjoint(ours) and _NEGATORS.isdisjoint(theirs):
-        stems = [stem(word) for word in only_theirs]
-        if not any(opposite(stem(word), other) for word in only_ours if stem(word) in OPPOSITES for other in stems):
+    if not (ours.negates or theirs.negates):
+        opposites = [stems for word, stems in ours.opposites.items() if word not in theirs.words]
+        if not opposites or frozenset().union(*opposites).isdisjoint(map(stem, theirs.words - ours.words)):
             return False
-    return _turning(only_ours) <= _turning(theirs) and _turning(only_theirs) <= _turning(ours)
+    if ours.turning and not _turning(ours.words - theirs.words) <= theirs.turning:
+        return False
+    return not theirs.turning or _turning(theirs.words - ours.words) <= ours.turning
 
 
 def _plain(sentence: str) -> str:
@@ -143,8 +171,8 @@ def _negations(words: Sequence[str]) -> int:
     return len(found)
 
 
-def _turning(words: frozenset[str]) -> set[str]:
-    return {word for word in (words | {stem(word) for word in words}) if word in _TURNING}
+def _turning(words: frozenset[str]) -> frozenset[str]:
+    return _TURNING.intersection(words).union(_TURNING.intersection(map(stem, words)))
 
 
 def _clauses(text: str) -> list[_Clause]:

@@ -105,3 +105,20 @@ def test_a_label_is_kept_with_an_assessment_that_changed_meanwhile(writer, revie
     stood = reviews.standing([("support-bot", "1"), ("support-bot", "2")])
     assert set(stood) == {("support-bot", "1")}
     assert reviews.keep([Label(standing=stood["support-bot", "1"], label=S, by="ann")], NOON) == 1
+
+
+def test_who_has_labelled_since_some_label_was_the_newest(writer, application, reviews, monkeypatch):
+    monkeypatch.setattr("monitor.store.review.labels._AT_ONCE", 1)
+    assert reviews.newest_label() == 0
+    write(writer, *(an_assessment(id=str(n)) for n in range(4)))
+    said(application, "0", G)
+    said(application, "1", G)
+    newest = reviews.newest_label()
+    assert reviews.labelled_since(newest) == {("support-bot", "1"): {"ann"}}  # perhaps stored a moment later
+    for by in ("ann", "bob"):
+        said(application, "2", G, by=by)
+    said(application, "1", R, by="bob")
+    assert reviews.labelled_since(newest) == {
+        ("support-bot", "1"): {"ann", "bob"},
+        ("support-bot", "2"): {"ann", "bob"},
+    }

@@ -8,6 +8,7 @@ import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, OffsetAndMetadata, TopicPartition
 from kafka.errors import KafkaError
 
+from monitor.app.wiring.application import Application
 from monitor.core.batch import Tally
 from monitor.core.errors import Fatal, OutOfReach, WrongSettings
 from tests.rig.ingest.consuming import Consumer, answer, answers, consuming, settings_for
@@ -53,6 +54,18 @@ def test_every_codec_that_kcat_writes_is_read(kafka, topic, database, stored, co
     kcat_produce(kafka, topic, answers(*range(40)), codec=codec)
     with consuming(settings_for(kafka, database, topic)):
         stored(*ids(*range(40)))
+
+
+def test_a_consumer_knows_when_it_polled_for_the_last_time(kafka, topic, database):
+    with Application(settings_for(kafka, database, topic)) as application:
+        application.migrate()
+        source = application.kafka.source()
+        begun = source.polled_at
+        source.poll(max_messages=1, max_bytes=1, timeout=0.0)
+        polled = source.polled_at
+        source.hold()
+        assert begun < polled < source.polled_at
+        source.close()
 
 
 def test_where_an_interaction_came_from_is_kept(kafka, database, rows, stored):

@@ -13,7 +13,10 @@ from sqlalchemy import text
 
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.window import Span
+from monitor.app.background.trimming import trimming
+from monitor.app.wiring.application import Application
 from monitor.core.model import Metrics
+from monitor.core.settings.load import load_settings
 from monitor.store.alert.counts import SpanCounts
 from monitor.store.interaction import trim
 from monitor.store.interaction.trim import trim_piece
@@ -23,6 +26,7 @@ from monitor.store.tables.signals import verdict_hour
 from tests.factories.answers import NOON, an_assessment, at
 from tests.rig.installation import ROOT
 from tests.rig.store.writing import write
+from tests.rig.waiting import until
 
 MIGRATION = runpy.run_path(str(ROOT / "migrations" / "versions" / "0039_trimmed_bins.py"))
 MEANS = [Signal(kind=SignalKind.MEAN, name=name) for name in METRICS]
@@ -195,3 +199,12 @@ def test_a_piece_reads_no_more_rows_than_it_says(writer, rows, engine, monkeypat
         (scanned,) = scanned["Plans"]
     assert scanned["Node Type"] == "Index Only Scan"
     assert scanned["Actual Rows"] == trim.PIECE
+
+
+def test_a_running_program_trims_what_there_is(writer, rows, database):
+    write(writer, *(an_assessment(id=f"q-{n}", occurred_at=at(n)) for n in range(3)))
+    as_the_release_before_stored(rows)
+    settings = load_settings(database_url=database)
+    with Application(settings, now=lambda: NOON + timedelta(days=2)) as application, trimming(application):
+        until("all is trimmed", lambda: rows("SELECT count(*) FROM rollup_trim") == [(0,)])
+    assert rows(WHOLE) == [(0,)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 
 import pytest
 
-from monitor.app.audit.key import key_at
+from monitor.app.audit.key import _open_to_others, key_at
 from monitor.app.audit.sealer import Sealer, notes_at
 from monitor.app.audit.witnesses import FileWitness
 from monitor.audit.key import Signer
@@ -152,6 +153,25 @@ def test_a_key_that_others_may_read_is_refused(tmp_path):
     path.chmod(0o640)
     with pytest.raises(WrongSettings, match="chmod 600"):
         key_at(path, "monitor", before_new=_refuse)
+
+
+@pytest.mark.parametrize(
+    ("owner", "mode", "process", "refused"),
+    [
+        (10001, 0o400, 10001, False),
+        (10001, 0o440, 10001, True),
+        (0, 0o440, 10001, False),  # a Secret of Kubernetes, a credential of systemd
+        (0, 0o640, 10001, False),
+        (0, 0o460, 10001, True),
+        (0, 0o444, 10001, True),
+        (0, 0o640, 0, True),
+    ],
+)
+def test_a_file_of_roots_may_be_readable_by_the_group_of_a_process_that_is_not_root(
+    monkeypatch, owner, mode, process, refused
+):
+    monkeypatch.setattr("os.geteuid", lambda: process)
+    assert _open_to_others(os.stat_result((mode, 0, 0, 1, owner, 0, 74, 0, 0, 0))) is refused
 
 
 def test_a_key_of_another_log_is_refused(tmp_path):

@@ -30,7 +30,6 @@ FIGURES = Figures(
     evaluated={"negative-rate": NOON},
     unsealed=90.0,
     refused={"checkpoints": 1},
-    retention_refused=True,
     collected=CollectFigures(open=3, bytes=4096, spans=9, repeated=2, refused=1, overdue=7.0, waiting={"otlp": 5}),
 )
 
@@ -66,7 +65,6 @@ def test_every_metric_is_shown_under_its_name_and_labels(ticks):
     assert samples["monitor_rule_evaluated_timestamp_seconds", ("rule", "negative-rate")] == NOON.timestamp()
     assert samples["monitor_audit_waiting_seconds",] == 90
     assert samples["monitor_audit_refused", ("witness", "checkpoints")] == 1
-    assert samples["monitor_retention_refused",] == 1
     assert samples["monitor_traces_open",] == 3
     assert samples["monitor_traces_overdue_seconds",] == 7
     assert samples["monitor_spans_total", ("outcome", "kept")] == 6

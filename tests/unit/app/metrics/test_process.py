@@ -90,6 +90,12 @@ def test_what_runs_here_is_told_once_and_more_exactly_where_answers_are_assessed
     assert build() == {**known, "profile": "minilm-int8", "embedding_build": "all-MiniLM-L6-v2-int8"}
 
 
+def test_retention_is_asked_with_each_scrape():
+    refused = [False, True]
+    metrics = ProcessMetrics(lambda: refused.pop(0))
+    assert [samples(metrics)["monitor_retention_refused",] for _ in range(2)] == [0, 1]
+
+
 def test_no_second_series_tells_when_a_series_began(metrics):
     metrics.read(1.0)
     assert not [name for name, *_ in samples(metrics) if name.endswith("_created")]
