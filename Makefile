@@ -72,7 +72,8 @@ e2e: $(READY_DEV) ## the whole program, as a user runs it
 BENCHMARKS := replay/run scoring/run embedding/run embedding/saturation verdicts/run verdicts/order verdicts/refusals verdicts/facts \
 	verdicts/robustness verdicts/label_queue study/squad study/cloud_faq consume/run collect/run collect/decode collect/kill faults/run faults/takeover \
 	judge/run alerts/rules alerts/run alerts/ranks web/run audit/run audit/attacks audit/customer rates/run rates/cost reference/run \
-	people/incidents people/quality people/run install/run start/run client/run chunks/run chunks/paired chunks/follow_ups probe/run tracing/run scale/run
+	people/incidents people/quality people/run install/run start/run client/run chunks/run chunks/paired chunks/follow_ups probe/run \
+	tracing/run scale/run
 
 # The packages that the guides install, and a Collector where Go can build one: without the modules that only the tests
 # of its parts need, if those cannot be had.

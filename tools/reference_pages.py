@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from typer.main import get_command
 
 from monitor.cli.app import app as command_line
-from monitor.cli.lazy_group import Listed
+from monitor.cli.lazy_group import imported
 from monitor.core.settings.load import PREFIX, Settings
 from monitor.web.base.api_page import Operation, Parameter, operations
 from monitor.web.base.openapi import DashboardApp
@@ -192,11 +191,10 @@ def _number(field: Mapping[str, Any]) -> str:
 
 
 def commands_page() -> str:
-    root = get_command(command_line)
+    root = imported(command_line)
     by_panel: dict[str, list[str]] = {}
-    for name, command in root.commands.items():  # type: ignore[attr-defined]  typer's own kind of group
-        its = command.imported() if isinstance(command, Listed) else command
-        by_panel.setdefault(command.rich_help_panel, []).extend(_command(f"monitor {name}", its))
+    for name, command in root.commands.items():
+        by_panel.setdefault(command.rich_help_panel, []).extend(_command(f"monitor {name}", command))
     lines = [COMMANDS]
     for panel, described in by_panel.items():
         lines += [f"## {panel}", *described, ""]
@@ -250,7 +248,7 @@ def _kind(parameter: Any) -> str:
     """The metavar that was given, else the type or the choices in words."""
     if parameter.metavar:
         return str(parameter.metavar)
-    name = parameter.display_type(typer.Context(get_command(command_line))).strip("<>")
+    name = parameter.display_type(typer.Context(imported(command_line))).strip("<>")
     name = name.removeprefix("list[").removesuffix("]")
     if name.endswith(" range"):
         bounds = (

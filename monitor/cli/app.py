@@ -155,19 +155,17 @@ app = typer.Typer(
 )
 
 
-def _use_settings_file(context: typer.Context, path: Path | None) -> None:
+def _use_settings_file(context: typer.Context, path: Path) -> None:
     """In the environment it holds for the whole command, and for every process that this starts."""
-    if path is not None:
-        before = os.environ.get("MONITOR_CONFIG")
-        os.environ["MONITOR_CONFIG"] = str(path.absolute())
-        context.call_on_close(lambda: _set_again("MONITOR_CONFIG", before))
+    before = os.environ.get("MONITOR_CONFIG")
+    os.environ["MONITOR_CONFIG"] = str(path.absolute())
 
+    def set_again() -> None:
+        del os.environ["MONITOR_CONFIG"]
+        if before is not None:
+            os.environ["MONITOR_CONFIG"] = before
 
-def _set_again(name: str, value: str | None) -> None:
-    if value is None:
-        os.environ.pop(name, None)
-    else:
-        os.environ[name] = value
+    context.call_on_close(set_again)
 
 
 def _print_version(asked: bool) -> None:  # noqa: FBT001  typer passes the option's value by position
@@ -189,7 +187,6 @@ def _configure(
         Path | None,
         typer.Option(
             metavar="PATH",
-            callback=_use_settings_file,
             help="Settings file in TOML; default: MONITOR_CONFIG, or monitor.toml in this folder.",
         ),
     ] = None,
@@ -199,5 +196,7 @@ def _configure(
         typer.Option(envvar="MONITOR_LOG_FORMAT", help="Of log lines; json: one object a line. Default: text."),
     ] = None,
 ) -> None:
-    del version, config  # their callbacks have handled them
+    del version  # `_print_version` has handled it
+    if config is not None:
+        _use_settings_file(context, config)
     log_to_stderr(logging.INFO if verbose else logging.WARNING, log_format, command=context.invoked_subcommand)

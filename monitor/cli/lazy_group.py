@@ -29,10 +29,13 @@ class Listed(TyperCommand):
         module, _, name = self.place.partition(":")
         found = getattr(import_module(module), name)
         if isinstance(found, typer.Typer):
-            return get_group(found)
-        alone = typer.Typer(add_completion=False)
-        alone.command(self.name)(found)
-        return get_command(alone)
+            command: Any = get_group(found)
+        else:
+            alone = typer.Typer(add_completion=False)
+            alone.command(self.name)(found)
+            command = get_command(alone)
+        command.rich_help_panel = self.rich_help_panel
+        return command
 
 
 class LazyGroup(TyperGroup):
@@ -42,6 +45,15 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.imported() if isinstance(command, Listed) else command, rest
+
+
+def imported(app: typer.Typer) -> Any:
+    """The group of an application with every command imported, for what walks through all of them."""
+    group: Any = get_command(app)
+    for name, command in group.commands.items():
+        if isinstance(command, Listed):
+            group.commands[name] = command.imported()
+    return group
 
 
 def lazy_group(panels: Mapping[str, Iterable[tuple[str, str, str]]]) -> type[LazyGroup]:

@@ -97,7 +97,9 @@ def other_database(place):
 @pytest.fixture(scope="module")
 def first(place, shell, named, other_database):  # noqa: ARG001  the demo does not care for that file
     """What the first demo says, where the settings name another database, key and witness."""
-    said = shell("monitor demo --seed 7 --plain", **named, DATABASE_URL="postgresql://nobody@127.0.0.1:2/nothing")
+    said = shell(
+        "COLUMNS=80 monitor demo --seed 7 --plain", **named, DATABASE_URL="postgresql://nobody@127.0.0.1:2/nothing"
+    )
     assert folders(place) == ["cache", "demo"]
     return said
 
@@ -147,7 +149,11 @@ def test_the_demo_shows_one_alert_come_and_go_and_another_that_fires_and_leaves_
             assert "firing" in browser.get(str(signed_in.url.join("/alerts"))).text
 
     second = shell(
-        "monitor demo --seed 7 --plain --serve", until="/signin/link", then=dashboard, ends=signal.SIGINT, WEB__PORT="0"
+        "COLUMNS=80 monitor demo --seed 7 --plain --serve",
+        until="/signin/link",
+        then=dashboard,
+        ends=signal.SIGINT,
+        WEB__PORT="0",
     )
     assert verdicts(second) == verdicts(first)
     assert "the trail is intact" in shell(next_commands(second)[PROVE])

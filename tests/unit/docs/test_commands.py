@@ -9,26 +9,20 @@ import re
 
 import pytest
 import typer
-from typer.main import get_command
 
 from monitor.cli.app import app as command_line
-from monitor.cli.lazy_group import Listed
+from monitor.cli.lazy_group import imported
 from monitor.core.settings.load import Settings
 from tests.rig.docs.pages import PAGES, Block, Command, commands, shell_blocks
 from tests.unit.docs.test_links import shown
 
-ROOT_COMMAND = get_command(command_line)
+ROOT_COMMAND = imported(command_line)
 # A command in the middle of a sentence: `monitor probe run support`.
 INLINE = re.compile(r"`monitor (?P<words>[^`\n]+)`")
 NAME = re.compile(r"(?<![\w…])MONITOR_\w+(?P<open>…)?")
-# Names that a page gives as mistakes, and those that are no settings: what the tests and the chatbot's side read, and
-# the place of the settings' own file.
-NO_SETTINGS = {"MONITOR_PORT", "MONITOR_PROBS", "MONITOR_PROBE__MODL", "MONITOR_DATA_DIR", "MONITOR_CONFIG"}
+# Names that a page gives as mistakes, and those that the tests and the chatbot's side read.
+NO_SETTINGS = {"MONITOR_CONFIG", "MONITOR_PORT", "MONITOR_PROBS", "MONITOR_PROBE__MODL", "MONITOR_DATA_DIR"}
 OTHERS = ("MONITOR_CLIENT_", "MONITOR_TEST_", "MONITOR_REQUIRE_SERVICES")
-
-
-def whole(command):
-    return command.imported() if isinstance(command, Listed) else command
 
 
 def parse(words):
@@ -62,13 +56,6 @@ def names(model, prefix="MONITOR_"):
 KNOWN = set(names(Settings))
 
 
-@pytest.fixture(autouse=True)
-def _nothing_stays_in_the_environment(monkeypatch):
-    """`--config PATH` is handed on to the settings by the environment, as soon as it is parsed."""
-    monkeypatch.setenv("MONITOR_CONFIG", "")
-    monkeypatch.delenv("MONITOR_CONFIG")
-
-
 def is_known(name, cut):
     """Whether a name is a setting, or with `…` begins like some."""
     if name in NO_SETTINGS or name.startswith(OTHERS):
@@ -93,11 +80,9 @@ def test_every_command_within_a_sentence_exists(page):
     for match in INLINE.finditer(page.read_text(encoding="utf-8")):
         command = ROOT_COMMAND
         for word in match["words"].split():
-            if word.startswith("-"):
-                break
-            if hasattr(command, "commands"):
+            if hasattr(command, "commands") and not word.startswith("-"):
                 assert word in {*command.commands, "COMMAND"} or command.invoke_without_command, match[0]
-                command = whole(command.commands.get(word, command))
+                command = command.commands.get(word, command)
         options = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
         assert set(re.findall(r"(?<!\S)--[\w-]+", match["words"])) <= {*options, "--help", "--version", "--verbose"}, (
             match[0]
