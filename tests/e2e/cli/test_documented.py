@@ -38,11 +38,13 @@ NOT_RUN = {
 # What ends with 1, as its page says.
 LEFT_OVER = {r"deadletters retry 17": "these dead letters are still no interactions"}
 # Settings of a page that name something which is not there.
-ELSEWHERE = re.compile(r"MONITOR_(KAFKA|LLM|SIDECAR|JUDGE|LOOKUP|DETECTOR|RERANKER|INGEST|EMBEDDING|PROBES|PROFILE)")
+ELSEWHERE = re.compile(
+    r"MONITOR_(STATE_DIR|DATABASE_URL|KAFKA|LLM|SIDECAR|JUDGE|LOOKUP|DETECTOR|RERANKER|INGEST|EMBEDDING|PROBES|PROFILE)"
+)
 
 
 def why_not(words: tuple[str, ...]) -> str | None:
-    line = " ".join(words)
+    line = re.sub(r"^(--[\w-]+ \S+ )+", "", " ".join(words))  # what stands before the command
     return next((why for start, why in NOT_RUN.items() if re.match(start, line)), None)
 
 
@@ -66,7 +68,7 @@ def _every(page):
         for command in commands(block):
             exported |= command.exported
             words = command.of_monitor
-            if words is not None and why_not(words) is None and "docker" not in command.words:
+            if words is not None and why_not(words) is None and not {"docker", "kubectl"} & set(command.words):
                 yield block.place, words, {**exported, **command.environment}, command
 
 

@@ -49,14 +49,16 @@ class Command:
 
     @property
     def of_monitor(self) -> tuple[str, ...] | None:
-        """The words after `monitor`, where it runs that: here, or in a container of docker/compose.yaml."""
+        """The words after `monitor`, where it runs that: here, or in a container by Docker or Kubernetes."""
         words = self.words
         if words[:2] == ("docker", "compose") and (verb := next((w for w in words if w in {"exec", "run"}), None)):
             rest = list(words[words.index(verb) + 1 :])
             while rest and rest[0].startswith("-"):
                 rest.pop(0)
             words = tuple(rest[1:] if verb == "exec" or rest[:1] != ["monitor"] else rest)
-        return words[1:] if words and words[0] in {"monitor", ".venv/bin/monitor"} else None
+        if words[:1] == ("kubectl",) and "--" in words:
+            words = words[words.index("--") + 1 :]
+        return words[1:] if words and words[0] in {"monitor", ".venv/bin/monitor", "/opt/monitor/bin/monitor"} else None
 
 
 def blocks(page: Path) -> Iterator[Block]:
