@@ -1,6 +1,6 @@
 """Every command line of ours in README.md and docs/ is one that the program takes, and every setting exists.
 
-tests/e2e/cli/test_documented.py runs them; this is what can be said of all, also of those that it cannot run.
+They are parsed here, not run: that needs no services, and holds for those too that wait for a person or a cluster.
 """
 
 from __future__ import annotations
