@@ -16,19 +16,24 @@ _MODULES: Mapping[Extra, tuple[str, str]] = {  # what is imported, and what it i
 }
 
 
+def installed(extra: Extra) -> bool:
+    """Whether the package of `extra` is installed; it is not imported."""
+    module, _ = _MODULES[extra]
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # a package that it lies in is missing too
+        return False
+
+
 def require(extra: Extra, what: str, *, otherwise: str = "") -> None:
-    """Returns if the package of `extra`, which `what` needs, is installed; it is not imported.
+    """Returns if the package of `extra`, which `what` needs, is installed.
 
     `otherwise` is how to do without it.
 
     Raises:
         WrongSettings: it is not.
     """
-    module, package = _MODULES[extra]
-    try:
-        found = find_spec(module)
-    except ModuleNotFoundError:  # a package that it lies in is missing too
-        found = None
-    if found is None:
+    if not installed(extra):
+        _, package = _MODULES[extra]
         instead = f", or {otherwise}" if otherwise else ""
         raise WrongSettings(f"{what} needs the package {package}: pip install 'rag-monitor[{extra}]'{instead}")

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from monitor.app.wiring.application import Application
 from monitor.cli.app import app
+from monitor.cli.collect import _with_grpc_or_without
 from monitor.core.errors import WrongSettings
 from monitor.core.extras import _MODULES, require
 from monitor.core.settings.collect import CollectSettings
@@ -54,6 +55,7 @@ def test_time_stamps_of_an_authority_need_their_client_and_those_of_a_calendar_d
 def test_collect_says_at_once_how_to_have_grpc_or_do_without(without, tmp_path, monkeypatch):
     without("grpc")
     monkeypatch.setenv("MONITOR_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("MONITOR_COLLECT__GRPC_PORT", "4317")
     result = CliRunner().invoke(app, ["collect"])
     assert isinstance(result.exception, WrongSettings)
     assert str(result.exception) == (
@@ -69,3 +71,12 @@ def test_the_port_of_grpc_is_a_number_or_off():
     assert CollectSettings(grpc_port="4317").grpc_port == 4317
     with pytest.raises(ValueError, match="grpc_port"):
         CollectSettings(grpc_port="of")
+
+
+def test_collect_takes_http_only_where_nobody_asked_for_grpc_and_its_package_is_missing(without, caplog):
+    assert _with_grpc_or_without(CollectSettings()).grpc_port == 4317
+    without("grpc")
+    assert _with_grpc_or_without(CollectSettings()).grpc_port is None
+    assert caplog.messages == ["OTLP is taken over HTTP only; for gRPC too: pip install 'rag-monitor[grpc]'"]
+    assert _with_grpc_or_without(CollectSettings(grpc_port="off")).grpc_port is None
+    assert len(caplog.messages) == 1
