@@ -149,7 +149,7 @@ def test_the_demo_shows_one_alert_come_and_go_and_another_that_fires_and_leaves_
             assert "firing" in browser.get(str(signed_in.url.join("/alerts"))).text
 
     second = shell(
-        "COLUMNS=80 monitor demo --seed 7 --plain --serve",
+        "exec env COLUMNS=80 monitor demo --seed 7 --plain --serve",  # a shell would end by the signal too
         until="/signin/link",
         then=dashboard,
         ends=signal.SIGINT,
