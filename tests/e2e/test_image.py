@@ -17,13 +17,13 @@ from tests.rig.services import missing
 
 INTERACTIONS = ROOT / "tests/golden/interactions.jsonl"
 # Its database, its model, its key and its checkpoints; then what must not be possible.
-COMMANDS = f"""
+COMMANDS = """
 set -e
-monitor replay {INTERACTIONS} --app golden >/dev/null
+monitor replay - --app golden >/dev/null
 monitor audit seal
 monitor audit verify
 test "$(id -u)" = 10001
-test -z "${{HOME:-}}"
+test -z "${HOME:-}"
 ! touch /opt/monitor/written /etc/rag-monitor/written /written 2>/dev/null
 """
 
@@ -42,7 +42,13 @@ def test_the_image_works_as_a_user_without_a_home_on_a_read_only_root(folder):
     if os.geteuid() != 0 or not shutil.which("unshare") or not shutil.which("setpriv"):
         missing("root, unshare and setpriv are needed, as on Linux with util-linux: they stand in for Docker")
     tool = [sys.executable, ROOT / "tools/image.py", "--python", Path(sys.base_prefix) / "bin", folder]
-    ended = subprocess.run([*tool, "--", "sh", "-c", COMMANDS], check=False, capture_output=True, text=True)
+    ended = subprocess.run(
+        [*tool, "--", "sh", "-c", COMMANDS],
+        check=False,
+        capture_output=True,
+        text=True,
+        input=INTERACTIONS.read_text(encoding="utf-8"),
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "No broken requirements found." in ended.stdout
     health = subprocess.run([*tool, "--", "monitor", "health"], check=False, capture_output=True, text=True)

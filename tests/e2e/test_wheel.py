@@ -68,4 +68,4 @@ def test_the_demo_runs_from_the_wheel_and_the_pinned_packages_alone(python, fold
     shown = ran("monitor", "demo")
     for verdict in ("grounded", "refusal", "self-generated"):
         assert verdict in shown
-    assert "monitor alerts list" in shown
+    assert "monitor alerts show negative-rate" in shown

@@ -74,14 +74,16 @@ def test_the_same_question_is_one_group_and_no_question_is_none():
     ],
 )
 def test_a_bad_line_is_named_with_its_place(bad, said):
-    with pytest.raises(WrongSettings, match=r"1 line is not a labelled event \(docs/\S+ says what one is\):") as caught:
+    with pytest.raises(
+        WrongSettings, match=r"1 line is not a labelled event \(`monitor docs quality/evaluation` says what one is\):"
+    ) as caught:
         read(bad)
     assert said in str(caught.value)
 
 
 def test_every_bad_line_is_counted_and_ten_are_shown():
     with pytest.raises(
-        WrongSettings, match=r"14 lines are not labelled events \(docs/\S+ says what one is\):"
+        WrongSettings, match=r"14 lines are not labelled events \(`monitor docs quality/evaluation` says what one is\):"
     ) as caught:
         read("".join([line(1)] + ["[]\n"] * 14))
     message = str(caught.value)
