@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -23,7 +22,6 @@ from pathlib import Path
 from dockerfile_parse import DockerfileParser
 
 ROOT = Path(__file__).parents[1]
-MOUNT = re.compile(r"--mount=\S+\s*")
 KNOWN = {
     "ARG", "CMD", "COMMENT", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "LABEL", "RUN", "STOPSIGNAL",
     "USER", "VOLUME", "WORKDIR",
@@ -123,8 +121,8 @@ def built(folder: Path, python: str) -> Stage:  # noqa: C901  one case for each 
             case "COPY":
                 copied(stage, value, stages)
             case "RUN":
-                print(f"RUN {MOUNT.sub('', value)}", flush=True)
-                if code := run(stage, ["sh", "-c", MOUNT.sub("", value)]):
+                print(f"RUN {value}", flush=True)
+                if code := run(stage, ["sh", "-c", value]):
                     raise SystemExit(code)
     return stage
 
