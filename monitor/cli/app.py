@@ -117,12 +117,12 @@ COMMANDS = {
     "Operate": (
         (
             "doctor",
-            "monitor.cli.doctor:doctor",
+            "monitor.cli.operate.doctor:doctor",
             "Check the database, models, profile, rules and receivers, and say how to fix what fails.",
         ),
-        ("health", "monitor.cli.health:health", "Ask the processes that run here whether they can work."),
-        ("migrate", "monitor.cli.doctor:migrate", "Bring the database to this release's tables."),
-        ("settings", "monitor.cli.doctor:settings", "Show every setting in force, with secrets masked."),
+        ("health", "monitor.cli.operate.health:health", "Ask the processes that run here whether they can work."),
+        ("migrate", "monitor.cli.operate.doctor:migrate", "Bring the database to this release's tables."),
+        ("settings", "monitor.cli.operate.doctor:settings", "Show every setting in force, with secrets masked."),
         (
             "docs",
             "monitor.cli.docs:docs",
@@ -130,10 +130,10 @@ COMMANDS = {
         ),
         (
             "retention",
-            "monitor.cli.privacy:retention",
+            "monitor.cli.operate.privacy:retention",
             "Remove interactions, and the texts of probes, older than MONITOR_RETENTION__… allows.",
         ),
-        ("erase", "monitor.cli.privacy:erase", "Erase the texts of interactions for good."),
+        ("erase", "monitor.cli.operate.privacy:erase", "Erase the texts of interactions for good."),
         (
             "audit",
             "monitor.cli.audit.commands:audit_app",
@@ -141,7 +141,7 @@ COMMANDS = {
         ),
         (
             "tokens",
-            "monitor.cli.tokens:tokens_app",
+            "monitor.cli.operate.tokens:tokens_app",
             "Create, list and revoke access tokens for the dashboard, the API and for sending.",
         ),
     ),

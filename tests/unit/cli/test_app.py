@@ -90,7 +90,7 @@ def test_the_option_config_names_the_settings_file_for_one_command_and_the_proce
     result = CliRunner().invoke(app, ["--config", "quillmere.toml", "settings", "--json"])
     assert json.loads(result.output)["kafka"]["topics"] == ["rag.answers"]
     seen = []
-    monkeypatch.setattr("monitor.cli.doctor.load_settings", lambda: seen.append(os.environ["MONITOR_CONFIG"]))
+    monkeypatch.setattr("monitor.cli.operate.doctor.load_settings", lambda: seen.append(os.environ["MONITOR_CONFIG"]))
     CliRunner().invoke(app, ["--config", "quillmere.toml", "settings", "--json"])
     assert seen == [str(tmp_path / "quillmere.toml")]
     assert os.environ["MONITOR_CONFIG"] == "/nowhere.toml"  # for one command only

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from monitor.app.privacy.retention import policy_of, whole_months
-from monitor.cli.privacy import retention_json
+from monitor.cli.operate.privacy import retention_json
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.settings.privacy import RetentionSettings

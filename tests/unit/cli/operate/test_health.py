@@ -14,7 +14,7 @@ from monitor.app.metrics.installation import StoreCollector
 from monitor.app.metrics.pages import MetricsPages, served
 from monitor.app.metrics.process import ProcessMetrics
 from monitor.cli.app import app as command_line
-from monitor.cli.health import addresses_of
+from monitor.cli.operate.health import addresses_of
 from monitor.core.errors import OutOfReach, Retriable, WrongSettings
 from monitor.core.settings.load import load_settings
 from tests.factories.answers import clock
@@ -82,7 +82,7 @@ def test_where_nothing_runs_it_says_what_to_start(asked, free_port):
 
 
 def test_a_port_on_which_somebody_else_never_answers_fails(asked, monkeypatch):
-    monkeypatch.setattr("monitor.cli.health._PATIENCE", 0.05)
+    monkeypatch.setattr("monitor.cli.operate.health._PATIENCE", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         answer = asked("--url", f"http://127.0.0.1:{silent.getsockname()[1]}/")
     assert answer.exit_code == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.cli.doctor import settings
+from monitor.cli.operate.doctor import settings
 
 VALUES = {
     "MONITOR_KAFKA__TOPIC_PATTERN": "[/a]b+",
