@@ -19,7 +19,7 @@ from monitor.assess.llm.dialect import ChatMessage, Dialect, Structure
 from monitor.assess.llm.endpoint import check_key
 from monitor.assess.llm.exchange import Form, NoAnswer, Purpose, Reply, Request, Reservation, Spend
 from monitor.assess.llm.parse import Completion, InvalidCompletion, completion_of, read
-from monitor.assess.llm.refusal import is_about_settings, is_too_long
+from monitor.assess.llm.refusal import AdaptedError, is_about_settings, is_too_long
 from monitor.assess.llm.transport import Refused, Transport, Unanswered
 from monitor.assess.ports import Budget, LanguageModel
 from monitor.core.errors import Fatal, MonitorError, Retriable
@@ -207,7 +207,7 @@ class ChatModel(LanguageModel):
             if isinstance(result, Retriable):
                 self._wait(result, attempt, deadline)
                 attempt += 1
-            elif not isinstance(result, _AdaptedError):  # which comes at most twice for each parameter: the loop ends
+            elif not isinstance(result, AdaptedError):  # which comes at most twice for each parameter: the loop ends
                 raise result
 
     def _tried(self, body: dict[str, Any], deadline: float | None) -> tuple[Completion | MonitorError, Spend]:
@@ -295,9 +295,5 @@ class ChatModel(LanguageModel):
             return Fatal(f"{who} is not available: check MONITOR_LLM__MODEL and MONITOR_LLM__BASE_URL ({quote})")
         too_long = is_too_long(status, quote)
         if not too_long and self._dialect.learned(body, quote):
-            return _AdaptedError()
+            return AdaptedError()
         return NoAnswer("too_long" if too_long else "rejected", f"{who} refuses the request: {quote}", Spend())
-
-
-class _AdaptedError(MonitorError):
-    """The server does not accept a parameter, and the next request will not use it."""

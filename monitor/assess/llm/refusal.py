@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
+from monitor.core.errors import MonitorError
+
 _ABOUT_THE_REQUEST = {
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -19,6 +21,10 @@ _TOO_LONG = (
     "maximum context",
     "too many tokens",
 )
+
+
+class AdaptedError(MonitorError):
+    """The server does not accept a parameter, and the next request will not use it."""
 
 
 def is_about_settings(status: int, quote: str) -> bool:
