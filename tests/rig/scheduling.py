@@ -19,6 +19,7 @@ ONE_BY_ONE = (
 FIRST = (
     "tests/integration/ingest/kafka/test_faults.py",
     "tests/integration/store/audit/test_tamper.py",
+    "tests/integration/ingest/kafka/test_three_brokers.py",
     "tests/e2e/",
     "tests/integration/ingest/kafka/",
     "tests/integration/alert/notify/test_faults.py",
@@ -26,19 +27,11 @@ FIRST = (
     "tests/integration/",
     "tests/golden/",
 )
-# Tests of the three brokers stay together, so that those are started once.
-THREE_BROKERS = (
-    "test_a_broker_that_fails_is_replaced_by_another",
-    "test_partitions_without_a_leader_do_not_keep_the_others_from_being_read",
-    "test_three_go_on_without_one",
-)
 
 
 def unit_of_work(nodeid: str) -> str:
     """The tests that one process runs together have the same."""
-    path, _, test = nodeid.partition("::")
-    if test in THREE_BROKERS:
-        return "three brokers"
+    path = nodeid.partition("::")[0]
     return nodeid if path in ONE_BY_ONE else path
 
 
