@@ -5,6 +5,10 @@ Without this, the longest file would begin last and be waited for by all others.
 
 from __future__ import annotations
 
+import fcntl
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,6 +41,28 @@ def unit_of_work(nodeid: str) -> str:
 
 def _place(item: pytest.Item) -> int:
     return next((place for place, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Has one process compile the tests, for most of its time; the others read what it has made of them."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None:
+        return (yield)
+    with _after_the_first(Path(worker["shared"])):
+        return (yield)
+
+
+@contextmanager
+def _after_the_first(folder: Path) -> Iterator[None]:
+    """The first process that comes here is alone in the block; the others follow, all at once."""
+    with (folder / "collecting.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "collected").exists():
+            yield
+            (folder / "collected").touch()
+            return
+    yield
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
