@@ -15,8 +15,8 @@ from ruamel.yaml import YAML
 
 from monitor.core.settings.load import Settings
 from tests.rig.commands import ROOT
-from tests.rig.deploy import settings_under, wrong_use
-from tests.unit.deploy.test_image import PINNED
+from tests.rig.deploy.dockerfile import PINNED
+from tests.rig.deploy.process import settings_under, wrong_use
 
 FOLDER = ROOT / "docker"
 COMPOSE = YAML(typ="safe").load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))

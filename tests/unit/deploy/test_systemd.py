@@ -12,7 +12,7 @@ import pytest
 from monitor.cli.terminal import LAST_RESORT
 from monitor.core.settings.web import WebSettings
 from tests.rig.commands import ROOT
-from tests.rig.deploy import settings_under, wrong_use
+from tests.rig.deploy.process import settings_under, wrong_use
 from tests.rig.services import missing
 
 FOLDER = ROOT / "deploy/systemd"
