@@ -132,7 +132,7 @@ def _too_long(request: Request, error: Exception) -> Response:
 
 
 def _failed(request: Request, error: Exception) -> Response:
-    log.error("%s: %s", request.url.path, error, exc_info=error)
+    log.error("%s failed", request.url.path, exc_info=error)
     message = "this is a defect, or the installation is broken; the log has the details"
     response = _answer(request, HTTPStatus.INTERNAL_SERVER_ERROR, message)
     make_safe(response.headers, secure=request.app.state.guard.secure)  # this response bypasses all middleware
