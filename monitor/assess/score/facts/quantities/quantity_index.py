@@ -30,6 +30,15 @@ class _Row:
     quantities: tuple[Quantity, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measure:
+    """The sought number, the place value of its last digit and that of its last digit other than 0, in one unit."""
+
+    value: float
+    step: float
+    rough: float
+
+
 class Quantities:
     """The numbers of one text, indexed by value."""
 
@@ -53,27 +62,30 @@ class Quantities:
         A bare number is held by the same number in any unit. A number with a unit is held by the same bare number or by
         one that converts into it, never by the same number in another dimension.
         """
+        as_written = _Measure(value=sought.number, step=sought.step, rough=_rough(sought.number))
         if sought.unit is None:
-            return self._near(_ANY, sought, sought.number) or (
-                0 < sought.number < 1 and self._near(RATIO, sought, sought.number)
+            return self._near(_ANY, sought, as_written) or (
+                0 < sought.number < 1 and self._near(RATIO, sought, as_written)
             )
-        value = base(sought)
+        factor = sought.unit.factor
+        converted = _Measure(value=base(sought), step=sought.step * factor, rough=as_written.rough * factor)
         return (
-            self._near(sought.unit.dimension, sought, value)
-            or self._near(_BARE, sought, sought.number)
-            or (sought.unit.dimension == RATIO and self._near(_BARE, sought, value))
+            self._near(sought.unit.dimension, sought, converted)
+            or self._near(_BARE, sought, as_written)
+            or (sought.unit.dimension == RATIO and self._near(_BARE, sought, converted))
         )
 
-    def _near(self, dimension: str, sought: Quantity, value: float) -> bool:
+    def _near(self, dimension: str, sought: Quantity, measure: _Measure) -> bool:
         row = self._rows.get(dimension)
         if row is None:
             return False
-        reach = max(abs(value) * CALLED_ABOUT, _step(sought)) + _EXACT
+        value = measure.value
+        reach = max(abs(value) * CALLED_ABOUT, measure.step) + _EXACT
         first = bisect_left(row.bases, value - reach)
         for at in islice(range(first, len(row.bases)), MOST_LOOKED_AT):
             if row.bases[at] > value + reach:
                 break
-            if _says(row.quantities[at], row.bases[at], sought, value):
+            if _says(row.quantities[at], row.bases[at], sought, measure):
                 return True
         return False
 
@@ -84,27 +96,23 @@ def base(quantity: Quantity) -> float:
     return quantity.number * unit.factor + unit.offset if unit else quantity.number
 
 
-def _says(held: Quantity, held_value: float, sought: Quantity, value: float) -> bool:
-    off = abs(held_value - value)
-    size = max(abs(held_value), abs(value))
+def _says(held: Quantity, held_value: float, sought: Quantity, measure: _Measure) -> bool:
+    off = abs(held_value - measure.value)
+    size = max(abs(held_value), abs(measure.value))
     if off <= _EXACT * size:
         return True
-    step = _step(sought)
-    if sought.about and off <= min(CALLED_ABOUT * size, max(_rough(sought), step) / 2):
+    step = measure.step
+    if sought.about and off <= min(CALLED_ABOUT * size, max(measure.rough, step) / 2):
         return True
     if held.unit is None or sought.unit is None or held.unit == sought.unit:
         return held.step < sought.step and off <= step / 2 * (1 + _EXACT)
     limit = 1.0 if sought.unit.dimension == TEMPERATURE else CONVERTED * size
-    return off <= min(max(step, _step(held)) / 2, limit)
+    return off <= min(max(step, held.step * held.unit.factor) / 2, limit)
 
 
-def _step(quantity: Quantity) -> float:
-    return quantity.step * (quantity.unit.factor if quantity.unit else 1.0)
-
-
-def _rough(sought: Quantity) -> float:
-    """The place value of the last digit that is not 0, in the dimension's own unit: hundreds for "about 1,200"."""
+def _rough(number: float) -> float:
+    """The place value of the last digit that is not 0: hundreds for "about 1,200"."""
     worth = 10.0
-    while sought.number and sought.number % worth == 0:
+    while number and number % worth == 0:
         worth *= 10
-    return worth / 10 * (sought.unit.factor if sought.unit else 1.0)
+    return worth / 10

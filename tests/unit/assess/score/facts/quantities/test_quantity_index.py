@@ -1,0 +1,41 @@
+"""Which numbers say the same: one without a unit is compared with the number that the answer writes, as it writes it."""
+
+from __future__ import annotations
+
+import pytest
+
+from monitor.assess.score.facts import FactIndex, missing
+
+WITH_UNITS = ["17 days", "100 GB", "150 kg", "90 hours", "30 km", "12 weeks", "40 euros", "35 %", "3 TB", "25 °C"]
+# None of these is near a number of WITH_UNITS, as written or converted.
+OTHERS = ["4.5 stars", "release 2.1", "2,000 lamps", "50,000 lamps", "chapter 7.25", "about 1,300 lamps"]
+
+
+@pytest.mark.parametrize("others", OTHERS)
+@pytest.mark.parametrize("figure", WITH_UNITS)
+def test_a_bare_number_hides_no_figure_of_another_size(figure, others):
+    documents = FactIndex.of([f"The warranty is long. See {others}."])
+    assert [fact.text for fact in missing(f"It is {figure}.", documents)] == [figure]
+
+
+@pytest.mark.parametrize(
+    ("answer", "document"),
+    [
+        ("It takes 17 days.", "In days: 17."),
+        ("It takes 17 days.", "In days: 17.3."),  # rounded as written
+        ("It weighs 1.5 kg.", "Weight in kg: 1.52."),
+        ("It takes about 90 hours.", "Hours: 92."),
+        ("It is 35 %.", "A share of 0.35."),
+        ("It is 35 %.", "A share of 0.352."),
+    ],
+)
+def test_a_bare_number_of_that_size_holds_it(answer, document):
+    assert missing(answer, FactIndex.of([document])) == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "document"),
+    [("It takes 17 days.", "In days: 17.6."), ("It takes about 90 hours.", "Hours: 97."), ("It is 35 %.", "0.358.")],
+)
+def test_one_that_rounds_to_another_does_not(answer, document):
+    assert len(missing(answer, FactIndex.of([document]))) == 1
