@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +17,7 @@ from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings, IngestSettings
 from monitor.ingest.kafka.span import Span
-from tests.rig.installation import ROOT
+from tests.rig.commands import Command
 from tests.rig.waiting import PATIENCE
 
 QUICK = {
@@ -107,10 +105,10 @@ def consuming(settings: Settings, **arguments: Any) -> Iterator[Consumer]:
     consumer.stopped()
 
 
-def consumer_process(state: Path, kafka: str, database: str, topic: str, **over: str) -> subprocess.Popen[bytes]:
-    """A consumer that can be killed and halted."""
+def consumer_process(folder: Path, kafka: str, database: str, topic: str, **over: str) -> Command:
+    """A consumer that can be killed and halted; `folder` takes its state and what it says."""
     settings = {
-        "STATE_DIR": str(state),
+        "STATE_DIR": str(folder / "state"),
         "DATABASE_URL": database,
         "EMBEDDING__PROVIDER": "hash",
         "INGEST__BATCH_EVENTS": "20",
@@ -123,7 +121,10 @@ def consumer_process(state: Path, kafka: str, database: str, topic: str, **over:
         **over,
     }
     environment = {**os.environ, **{f"MONITOR_{name}": value for name, value in settings.items()}}
-    return subprocess.Popen([sys.executable, "-m", "monitor", "consume"], cwd=ROOT, env=environment)
+    with (folder / "consumers.log").open("a") as said:
+        consumer = Command(["consume"], environment=environment, folder=folder, out=said, err=said)
+    consumer.stdin.close()
+    return consumer
 
 
 def read_span(settings: Settings, *, start: Any = None, end: Any = None, rescore: bool = False) -> Tally:

@@ -32,7 +32,7 @@ def test_a_bomb_is_a_dead_letter_and_takes_no_memory(kafka, database, rows, tmp_
     large = {"compression_type": codec, "max_request_size": 2 * BOMB, "batch_size": 2 * BOMB, "linger_ms": 60_000}
     produce(kafka, topic, [bytes(BOMB // 4)] * 4, **large)
     produce(kafka, topic, answers(2), compression_type=codec)
-    consumer = consumer_process(tmp_path / "state", kafka, database, topic)
+    consumer = consumer_process(tmp_path, kafka, database, topic)
     until("the last message is stored", lambda: rows("SELECT 1 FROM interaction WHERE id = 'q-2'"))
     highest = highest_memory(consumer.pid)
     consumer.send_signal(signal.SIGTERM)

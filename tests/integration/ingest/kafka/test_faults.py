@@ -88,7 +88,7 @@ def test_a_consumer_that_polls_no_more_is_replaced_and_stores_nothing_then(kafka
 def test_a_zombie_writes_nothing(kafka, database, rows, count, tmp_path):
     """Halted past its session with a batch in its hands, and let go on when another one has read on."""
     topic = create_topic(kafka, new_topic_name())
-    zombie = consumer_process(tmp_path / "state", kafka, database, topic)
+    zombie = consumer_process(tmp_path, kafka, database, topic)
     try:
         produce(kafka, topic, answers(*range(400)))
         until("it has begun", lambda: rows("SELECT 1 FROM interaction"))
@@ -106,7 +106,7 @@ def test_a_zombie_writes_nothing(kafka, database, rows, count, tmp_path):
         assert rows(LEDGER, topic)[0][:2] == (450, 450)
     finally:
         zombie.send_signal(signal.SIGCONT)
-        zombie.terminate()
+        zombie.send_signal(signal.SIGTERM)
         assert zombie.wait() == 0
 
 
@@ -118,14 +118,14 @@ def test_a_consumer_killed_at_random_moments_loses_and_doubles_nothing(kafka, da
         produce(kafka, topic, answers(*range(total, total + 300)))
         total += 300
         wanted = random.randrange(total - 300, total)
-        consumer = consumer_process(tmp_path / "state", kafka, database, topic)
+        consumer = consumer_process(tmp_path, kafka, database, topic)
         until(f"{wanted} are stored", lambda wanted=wanted: rows("SELECT count(*) FROM interaction")[0][0] >= wanted)
         consumer.kill()
         consumer.wait()
-    consumer = consumer_process(tmp_path / "state", kafka, database, topic)
+    consumer = consumer_process(tmp_path, kafka, database, topic)
     count(total)
     until("all is read", lambda: rows(LEDGER, topic) == [(total, total, 0, total)])
-    consumer.terminate()
+    consumer.send_signal(signal.SIGTERM)
     assert consumer.wait() == 0
 
 
