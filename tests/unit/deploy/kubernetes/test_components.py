@@ -107,7 +107,9 @@ def test_prometheus_scrapes_every_process_and_one_for_the_installation():
         assert {port["name"] for name in taken for port in container(pods("overlays/production")[name])["ports"]} == {
             endpoint["port"]
         }
-        scraped[endpoint["path"]] = (taken, endpoint["relabelings"][0]["replacement"])
+        job, installation = endpoint["relabelings"]
+        assert installation == {"sourceLabels": ["__meta_kubernetes_namespace"], "targetLabel": "installation"}
+        scraped[endpoint["path"]] = (taken, job["replacement"])
     assert scraped == {
         PROCESS: ({"monitor-scheduler", "monitor-consumer"}, "monitor"),
         INSTALLATION: ({"monitor-scheduler"}, "monitor-installation"),
