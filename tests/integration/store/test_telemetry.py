@@ -35,7 +35,7 @@ TOLD = """
 
 
 def pages_of(read, now):
-    return MetricsPages(process=ProcessMetrics(), installation=StoreCollector(read, now))
+    return MetricsPages(process=ProcessMetrics(), installation=StoreCollector(read, now, ping=lambda: None))
 
 
 @pytest.fixture
