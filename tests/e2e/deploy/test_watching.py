@@ -156,6 +156,12 @@ def test_each_query_of_the_dashboard_returns_data(played):
     assert played  # the fixture names those that do not
 
 
+@pytest.mark.parametrize("variable", DASHBOARD["templating"]["list"][1:], ids=lambda one: one["name"])
+def test_each_variable_takes_its_values_from_series_that_are_there(played, variable):
+    (series,) = re.findall(r"label_values\((.+), \w+\)", variable["definition"])
+    assert played.query(series)
+
+
 @pytest.mark.parametrize("page", ["", "/process", "/installation"])
 def test_promtool_has_nothing_to_say_of_the_pages(played, page):
     with urllib.request.urlopen(played.metrics + page, timeout=30) as answer:
