@@ -21,6 +21,7 @@ from tests.factories.answers import a_batch, an_assessment, clock
 from tests.rig.installation import REFUSAL, ROOT, RULES, Installation
 from tests.rig.store.keys import QUEUE_KEY, give_key
 from tests.rig.waiting import until
+from tests.servers.prometheus import RULES as ABOUT_MONITOR
 from tests.servers.prometheus import Prometheus, alerts_about_monitor, check_metrics, prometheus
 
 SETTINGS = {
@@ -90,17 +91,19 @@ def watched(databases: Any, migrated_template: str, tmp_path_factory: pytest.Tem
         try:
             running = installation.start("run", log, RULES=str(rules))
             (address,) = until("it serves metrics", lambda: re.findall(r"metrics: http://([\d.:]+)/", running.err))
-            with prometheus(folder, address, _configuration()) as server:
+            with prometheus(folder, address, _configuration(folder)) as server:
                 yield Watched(server=server, metrics=f"http://{address}/metrics", log=log, database=url)
         finally:
             installation.close()
 
 
-def _configuration() -> str:
+def _configuration(folder: Path) -> str:
     """The one that ships, for one process on this machine and with less patience."""
     shipped = YAML(typ="safe").load((ROOT / "deploy/prometheus/prometheus.yaml").read_text())
     shipped["global"] |= {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"}
-    shipped["rule_files"] = [str(ROOT / "deploy/prometheus/rules.yaml")]
+    about_monitor = folder / "about_monitor.yaml"
+    about_monitor.write_text(ABOUT_MONITOR.read_text().replace("    interval: 1m\n", "    interval: 1s\n"))
+    shipped["rule_files"] = [str(about_monitor)]
     del shipped["alerting"]
     for job in shipped["scrape_configs"]:
         job.pop("dns_sd_configs", None)

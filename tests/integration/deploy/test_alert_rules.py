@@ -89,18 +89,6 @@ CASES = {
         at=30,
         labels='source="rag"',
     ),
-    "MonitorMessagesLost": Case(
-        fault={'monitor_offsets_skipped_total{source="rag", reason="expired"}': "0x10 7x60"},
-        healthy={'monitor_offsets_skipped_total{source="rag", reason="tombstone"}': growing(0, 5)},
-        at=20,
-        labels='source="rag", reason="expired"',
-    ),
-    "MonitorDeadLetters": Case(
-        fault={'monitor_dead_letters{source="rag"}': growing(0, 1)},
-        healthy={'monitor_dead_letters{source="rag"}': lasting(12)},
-        at=20,
-        labels='source="rag"',
-    ),
     "MonitorLedgerUnbalanced": Case(
         fault={'monitor_ledger_unbalanced_partitions{source="rag"}': "0x5 1x60"},
         healthy={'monitor_ledger_unbalanced_partitions{source="rag"}': lasting(0)},
@@ -113,23 +101,10 @@ CASES = {
         at=2 * HOUR,
         labels='kind="judge"',
     ),
-    "MonitorPendingGivenUp": Case(
-        # the first ones that ever were
-        fault={**WELL, 'monitor_pending{kind="judge", state="given_up"}': "_x20 3x60"},
-        healthy={'monitor_pending{kind="judge", state="given_up"}': lasting(3)},
-        at=70,
-        labels='kind="judge"',
-    ),
     "MonitorNotificationsLate": Case(
         fault={'monitor_notifications_waiting{receiver="slack"}': "0x5 2x60"},
         healthy={'monitor_notifications_waiting{receiver="slack"}': "0x5 2x5 0x60"},
         at=20,
-        labels='receiver="slack"',
-    ),
-    "MonitorNotificationsGivenUp": Case(
-        fault={**WELL, 'monitor_notifications_given_up{receiver="slack"}': "_x20 1x60"},
-        healthy={'monitor_notifications_given_up{receiver="slack"}': lasting(1)},  # told long ago
-        at=70,
         labels='receiver="slack"',
     ),
     "MonitorAuditNotSealed": Case(
@@ -167,6 +142,31 @@ CASES = {
         healthy={**stage("chat", 1), f'{STAGE}_count{{stage="chat", outcome="failed"}}': growing(0, 1)},
         at=40,
         labels='stage="chat"',
+    ),
+    "MonitorMessagesLost": Case(
+        fault={'monitor_offsets_skipped_total{source="rag", reason="expired"}': "0x10 7x60"},
+        healthy={'monitor_offsets_skipped_total{source="rag", reason="tombstone"}': growing(0, 5)},
+        at=20,
+        labels='source="rag", reason="expired"',
+    ),
+    "MonitorDeadLetters": Case(
+        fault={'monitor_dead_letters{source="rag"}': growing(0, 1)},
+        healthy={'monitor_dead_letters{source="rag"}': lasting(12)},
+        at=20,
+        labels='source="rag"',
+    ),
+    "MonitorPendingGivenUp": Case(
+        # the first ones that ever were
+        fault={**WELL, 'monitor_pending{kind="judge", state="given_up"}': "_x20 3x60"},
+        healthy={'monitor_pending{kind="judge", state="given_up"}': lasting(3)},
+        at=70,
+        labels='kind="judge"',
+    ),
+    "MonitorNotificationsGivenUp": Case(
+        fault={**WELL, 'monitor_notifications_given_up{receiver="slack"}': "_x20 1x60"},
+        healthy={'monitor_notifications_given_up{receiver="slack"}': lasting(1)},  # told long ago
+        at=70,
+        labels='receiver="slack"',
     ),
 }
 
