@@ -24,16 +24,23 @@ def exit_code(error: MonitorError) -> int:
 
 
 def main() -> None:
-    """Runs the command; a `MonitorError` becomes one message on standard error and an exit code, not a traceback."""
+    """Runs the command; a `MonitorError` becomes one message on standard error and an exit code, not a traceback.
+
+    Any other error is a defect, and logged as one.
+    """
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)
-    from monitor.app.logs import say  # noqa: PLC0415  after the garbage collector is set, which covers the imports too
+    from monitor.app.logs import log_defect, log_defects_of_threads, say  # noqa: PLC0415  after the garbage collector is set, which covers the imports too
     from monitor.cli.app import app  # noqa: PLC0415
 
+    log_defects_of_threads()
     try:
         app()
     except MonitorError as error:
         say(f"monitor: {error}")
         sys.exit(exit_code(error))
+    except Exception as error:  # noqa: BLE001  whatever it is
+        log_defect(error)
+        sys.exit(FAILED)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -191,14 +192,18 @@ def _number(field: Mapping[str, Any]) -> str:
 
 
 def commands_page() -> str:
-    root = imported(command_line)
     by_panel: dict[str, list[str]] = {}
-    for name, command in root.commands.items():
+    for name, command in _every_command().commands.items():
         by_panel.setdefault(command.rich_help_panel, []).extend(_command(f"monitor {name}", command))
     lines = [COMMANDS]
     for panel, described in by_panel.items():
         lines += [f"## {panel}", *described, ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+@cache
+def _every_command() -> Any:
+    return imported(command_line)
 
 
 def _command(name: str, command: Any) -> Iterator[str]:
@@ -248,7 +253,7 @@ def _kind(parameter: Any) -> str:
     """The metavar that was given, else the type or the choices in words."""
     if parameter.metavar:
         return str(parameter.metavar)
-    name = parameter.display_type(typer.Context(imported(command_line))).strip("<>")
+    name = parameter.display_type(typer.Context(_every_command())).strip("<>")
     name = name.removeprefix("list[").removesuffix("]")
     if name.endswith(" range"):
         bounds = (

@@ -7,6 +7,10 @@ does not tell where an array begins.
 
 No row is rewritten here. `monitor.store.interaction.trim` does that in the background for minutes before
 `rollup_trim.until`, and removes the row of `rollup_trim` once it is through.
+
+To go back by one release, start its program and leave the tables as they are. A downgrade of the tables rewrites every
+row of `verdict_minute` in one transaction: stop every process first, since one of this release that goes on would store
+trimmed arrays, which the functions of the release before count into the wrong bins.
 """
 
 from __future__ import annotations
@@ -91,6 +95,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    op.execute("SET LOCAL statement_timeout = 0")  # each update takes as long as there are rows
     op.execute("SET LOCAL monitor.hours = 'written'")  # the hours stay as they are
     for table, names, bins in (
         ("verdict_minute", [f"{metric}_bins" for metric in METRICS], BINS),

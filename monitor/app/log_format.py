@@ -117,6 +117,7 @@ def _traceback(error: BaseException) -> str:
         seen.add(id(cause))
         name = f"{type(cause).__module__}.{type(cause).__qualname__}"
         ours = f"{name}: {cause}" if isinstance(cause, MonitorError) else name
-        parts.append("".join(traceback.format_tb(cause.__traceback__, -_FRAMES)) + ours)
+        places = "".join(traceback.format_tb(cause.__traceback__, -_FRAMES))
+        parts.append(f"Traceback (most recent call last):\n{places}{ours}")
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
     return "\nwhich led to:\n".join(reversed(parts))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from monitor.app.log_format import JsonFormatter, LogFormat, TextFormatter
@@ -13,7 +12,7 @@ from monitor.app.log_format import JsonFormatter, LogFormat, TextFormatter
 if TYPE_CHECKING:
     from monitor.core.batch import Tally
 
-
+log = logging.getLogger(__name__)
 _BETWEEN_LINES = 10.0  # seconds
 
 
@@ -90,6 +89,21 @@ def say(text: str) -> None:
     sys.stderr.flush()
 
 
+def log_defect(error: BaseException) -> None:
+    """Logs an error that nobody expected; Python itself would print its text, which may quote what was handled."""
+    log.critical("a defect ends the program", exc_info=error)
+
+
+def log_defects_of_threads() -> None:
+    """Logs likewise, from here on, what ends a thread of this process."""
+    threading.excepthook = _ended
+
+
+def _ended(thread: threading.ExceptHookArgs) -> None:
+    if thread.exc_value is not None and not isinstance(thread.exc_value, SystemExit):
+        log.critical("a defect ends the thread %s", thread.thread and thread.thread.name, exc_info=thread.exc_value)
+
+
 def _ours() -> list[logging.Handler]:
     """What writes to stderr: not the handlers of a program that runs commands in its own process, as tests do."""
     return [handler for handler in logging.getLogger().handlers if type(handler) is logging.StreamHandler]
@@ -100,22 +114,11 @@ def _write(form: LogFormat) -> None:
         handler.setFormatter(JsonFormatter(_command) if form == "json" else TextFormatter())
     if form == "json":  # what Python itself would write to stderr
         logging.captureWarnings(capture=True)
-        sys.excepthook = _uncaught
-        threading.excepthook = _uncaught_in_thread
 
 
 def _json() -> JsonFormatter | None:
     formatters = (handler.formatter for handler in _ours())
     return next((each for each in formatters if isinstance(each, JsonFormatter)), None)
-
-
-def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    logging.getLogger("monitor").critical("a defect ends the program", exc_info=(kind, error, trace))
-
-
-def _uncaught_in_thread(ended: threading.ExceptHookArgs) -> None:
-    if ended.exc_value is not None and not isinstance(ended.exc_value, SystemExit):
-        _uncaught(ended.exc_type, ended.exc_value, ended.exc_traceback)
 
 
 def ledger_line(tally: Tally) -> str:

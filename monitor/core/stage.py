@@ -46,7 +46,7 @@ class Observation(Protocol):
 
 
 class Observer(Protocol):
-    """Gets told of each stage. `begin` may be called on any thread, and neither raises nor waits."""
+    """Hears of each stage. `begin` may be called on any thread, and neither raises nor waits."""
 
     def begin(self, name: StageName, attributes: Mapping[str, Value], parent: Observation | None) -> Observation:
         """A stage begins; `parent` is this observer's view of the stage that it is part of."""

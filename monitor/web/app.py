@@ -15,7 +15,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from monitor.app.metrics.health import Readiness
+from monitor.app.metrics.health import Health, Readiness, lives
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.prices import currency_of
 from monitor.core.errors import MonitorError, Retriable, WrongSettings
@@ -62,7 +62,7 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
     app.state.provider = signin_oidc.provider(application.settings, guard)
     app.state.currency = currency_of(application.settings)
     app.state.metrics_pages = application.metrics_pages
-    app.state.readiness = Readiness(application.queries.ping)
+    app.state.health = Health(alive=lives, ready=Readiness(application.queries.ping).check)
     app.state.jobs = Jobs(application.now)
     app.state.rules = ConfiguredRules(application)
     app.state.rules_checks = RulesChecks(application, app.state.jobs, app.state.rules.load)
@@ -132,7 +132,7 @@ def _too_long(request: Request, error: Exception) -> Response:
 
 
 def _failed(request: Request, error: Exception) -> Response:
-    log.error("%s: %s", request.url.path, error, exc_info=error)
+    log.error("%s failed", request.url.path, exc_info=error)
     message = "this is a defect, or the installation is broken; the log has the details"
     response = _answer(request, HTTPStatus.INTERNAL_SERVER_ERROR, message)
     make_safe(response.headers, secure=request.app.state.guard.secure)  # this response bypasses all middleware

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from monitor.app.metrics.health import LIVE, READY
+from monitor.app.metrics.health import LIVE, READY, Health
 from monitor.app.metrics.pages import ALL, INSTALLATION, PROCESS, MetricsPages
 from monitor.web.base.access import Permission
 from monitor.web.base.guard import Needs
@@ -14,16 +14,12 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get(LIVE)
-def healthz() -> PlainTextResponse:
-    """The process answers."""
-    return PlainTextResponse("ok\n")
-
-
 @router.get(READY)
-def readyz(request: Request) -> PlainTextResponse:
-    """The process and the database answer; 503 when the database does not."""
-    request.app.state.readiness.check()
-    return PlainTextResponse("ready\n")
+def health(request: Request) -> PlainTextResponse:
+    """Whether the process answers, and with `/readyz` whether the database does; 503 and what is wrong if not."""
+    its: Health = request.app.state.health
+    status, text = its.answer(request.url.path)
+    return PlainTextResponse(text, status)
 
 
 @router.get(ALL, dependencies=[Depends(Needs(Permission.VIEW))])

@@ -5,6 +5,10 @@ Without this, the longest file would begin last and be waited for by all others.
 
 from __future__ import annotations
 
+import fcntl
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +23,7 @@ ONE_BY_ONE = (
 FIRST = (
     "tests/integration/ingest/kafka/test_faults.py",
     "tests/integration/store/audit/test_tamper.py",
+    "tests/integration/ingest/kafka/test_three_brokers.py",
     "tests/e2e/",
     "tests/integration/ingest/kafka/",
     "tests/integration/alert/notify/test_faults.py",
@@ -26,24 +31,38 @@ FIRST = (
     "tests/integration/",
     "tests/golden/",
 )
-# Tests of the three brokers stay together, so that those are started once.
-THREE_BROKERS = (
-    "test_a_broker_that_fails_is_replaced_by_another",
-    "test_partitions_without_a_leader_do_not_keep_the_others_from_being_read",
-    "test_three_go_on_without_one",
-)
 
 
 def unit_of_work(nodeid: str) -> str:
     """The tests that one process runs together have the same."""
-    path, _, test = nodeid.partition("::")
-    if test in THREE_BROKERS:
-        return "three brokers"
+    path = nodeid.partition("::")[0]
     return nodeid if path in ONE_BY_ONE else path
 
 
 def _place(item: pytest.Item) -> int:
     return next((place for place, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Has one process compile the tests, for most of its time; the others read what it has made of them."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None:
+        return (yield)
+    with _after_the_first(Path(worker["shared"])):
+        return (yield)
+
+
+@contextmanager
+def _after_the_first(folder: Path) -> Iterator[None]:
+    """The first process that comes here is alone in the block; the others follow, all at once."""
+    with (folder / "collecting.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "collected").exists():
+            yield
+            (folder / "collected").touch()
+            return
+    yield
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

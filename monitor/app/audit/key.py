@@ -18,7 +18,7 @@ def key_at(path: Path, origin: str, *, before_new: Callable[[], None]) -> Signer
     """The key in the file. A missing file is created, readable by its owner only, unless `before_new` raises.
 
     Raises:
-        WrongSettings: the file cannot be read or written, others may read it, or it holds no key of this log.
+        WrongSettings: the file cannot be read or written, others may know it, or it holds no key of this log.
     """
     try:
         if not path.exists():
@@ -38,26 +38,36 @@ def key_at(path: Path, origin: str, *, before_new: Callable[[], None]) -> Signer
     return signer
 
 
-def _open_to_others(found: os.stat_result) -> bool:
-    """Whether others than this user may read or change the file.
+def _refusal(found: os.stat_result, path: Path) -> str | None:
+    """Why the file may not hold the key, and what to do about it; None if only this user and root know what is in it.
 
     A file of root's may be readable by its group, as PostgreSQL has it for keys of TLS: that is how Kubernetes and
     systemd give a secret to a process that is not root.
     """
-    given = found.st_uid == 0 and os.geteuid() != 0
-    return bool(found.st_mode & (0o037 if given else 0o077))
+    me = os.geteuid()
+    if found.st_uid not in {0, me}:
+        return (
+            f"{path}: belongs to another user ({found.st_uid}), who can read the audit key. If that is the user of "
+            f"monitor, run this as that user; if you made the key yourself, run chown {me} {path} as root; otherwise "
+            "remove the file"
+        )
+    given = found.st_uid == 0 and me != 0
+    if found.st_mode & (0o037 if given else 0o077):
+        return f"{path}: others may read the audit key: chmod 600 {path}"
+    return None
 
 
 def stored_key(path: Path) -> Signer:
     """The key in a file that exists.
 
     Raises:
-        WrongSettings: the file cannot be read, others may read it, or it holds no key.
+        WrongSettings: the file cannot be read, others than this user and root may know it, or it holds no key.
     """
     try:
-        if _open_to_others(path.stat()):
-            raise WrongSettings(f"{path}: others may read the audit key: chmod 600 {path}")
-        text = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            if (refusal := _refusal(os.fstat(file.fileno()), path)) is not None:
+                raise WrongSettings(refusal)
+            text = file.read()
     except (OSError, UnicodeDecodeError) as error:
         raise WrongSettings(f"{path}: cannot read or create the audit key: {error}") from None
     return Signer.load(text)

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from threading import Event, Thread
 from typing import TypeAlias
 
-from monitor.app.logs import log_to_stderr
+from monitor.app.logs import log_defect, log_defects_of_threads, log_to_stderr
 from monitor.app.metrics.stage_times import EndedStage, StageTimes
 from monitor.core.errors import MonitorError
 from monitor.core.settings.load import Settings
@@ -90,11 +90,15 @@ def _run(work: Work, settings: Settings, parent: Connection, level: int, name: s
         signal.signal(number, signal.SIG_IGN)
     os.nice(_NICENESS)
     log_to_stderr(level, settings.log_format, command=name)
+    log_defects_of_threads()
     try:
         with _told(parent):
             work(settings, parent)
     except MonitorError as error:
         log.error("%s: %s", name, error)  # noqa: TRY400  the message is enough, a traceback adds nothing
+        sys.exit(1)
+    except Exception as error:  # noqa: BLE001  multiprocessing would print its text
+        log_defect(error)
         sys.exit(1)
 
 

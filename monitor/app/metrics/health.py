@@ -1,6 +1,6 @@
-"""Says whether this process lives and can work, for orchestrators: `/healthz` and `/readyz`, beside the metrics.
+"""Says whether this process lives and can work, for orchestrators: `/healthz` and `/readyz`.
 
-`monitor serve` answers the same two at its own address.
+They are answered beside the metrics, and by `monitor serve` at the address of its pages.
 """
 
 from __future__ import annotations
@@ -82,22 +82,25 @@ class Health:
         self._alive = alive
         self._ready = ready
 
+    def answer(self, path: str) -> tuple[HTTPStatus, str]:
+        """The status and the text for `LIVE` or `READY`: 503 and what is wrong if a check fails."""
+        checks, text = ((self._alive,), "ok\n") if path == LIVE else ((self._alive, self._ready), "ready\n")
+        try:
+            for check in checks:
+                check()
+        except MonitorError as error:
+            return HTTPStatus.SERVICE_UNAVAILABLE, f"{error}\n"
+        return HTTPStatus.OK, text
+
     def beside(self, others: WSGIApplication) -> WSGIApplication:
-        """Answers `/healthz` and `/readyz`, with 503 and what is wrong if a check fails; `others` answers the rest."""
-        checks = {LIVE: ((self._alive,), "ok\n"), READY: ((self._alive, self._ready), "ready\n")}
+        """Answers `/healthz` and `/readyz`; `others` answers the rest."""
 
         def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
             path = environ["PATH_INFO"]
-            if path not in checks:
+            if path not in {LIVE, READY}:
                 return others(environ, start_response)
-            todo, said = checks[path]
-            status = HTTPStatus.OK
-            try:
-                for check in todo:
-                    check()
-            except MonitorError as error:
-                status, said = HTTPStatus.SERVICE_UNAVAILABLE, f"{error}\n"
+            status, text = self.answer(path)
             start_response(f"{status.value} {status.phrase}", [("Content-Type", "text/plain; charset=utf-8")])
-            return [said.encode()]
+            return [text.encode()]
 
         return answer

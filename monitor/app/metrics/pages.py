@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, make_wsgi_app, start_http_server
+from prometheus_client import CollectorRegistry, make_wsgi_app
 from prometheus_client.exposition import choose_encoder
 
 from monitor.app.metrics.health import Health
 from monitor.app.metrics.installation import StoreCollector
 from monitor.app.metrics.process import ProcessMetrics
+from monitor.app.metrics.server import serving
 from monitor.core.errors import WrongSettings
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 log = logging.getLogger(__name__)
 ALL, PROCESS, INSTALLATION = "/metrics", "/metrics/process", "/metrics/installation"
-_Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,27 +55,22 @@ def served(pages: MetricsPages, host: str, port: int | None, health: Health | No
     if port is None:
         yield None
         return
-    registries = pages.registries()
+    app = _by_path(pages.registries())
     list(pages.installation.collect())  # existing answers do not count as new at the first scrape
-    try:
-        server, thread = start_http_server(port, host, registries[ALL])
-    except OSError as error:
-        raise WrongSettings(f"MONITOR_METRICS__HOST, …__PORT: cannot serve at {host}:{port}: {error}") from None
-    server.set_app(_by_path(registries) if health is None else health.beside(_by_path(registries)))
-    log.info("metrics: http://%s:%d/metrics", host, server.server_port)
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with ExitStack() as stack:
+        try:
+            taken = stack.enter_context(serving(app if health is None else health.beside(app), host, port))
+        except OSError as error:
+            raise WrongSettings(f"MONITOR_METRICS__HOST, …__PORT: cannot serve at {host}:{port}: {error}") from None
+        log.info("metrics: http://%s:%d/metrics", host, taken)
+        yield taken
 
 
-def _by_path(registries: Mapping[str, CollectorRegistry]) -> _Wsgi:
+def _by_path(registries: Mapping[str, CollectorRegistry]) -> WSGIApplication:
     apps = {path: make_wsgi_app(registry) for path, registry in registries.items()}
 
-    def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        page: _Wsgi | None = apps.get(environ["PATH_INFO"])
+    def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        page: WSGIApplication | None = apps.get(environ["PATH_INFO"])
         if page is None:
             start_response("404 Not Found", [("Content-Type", "text/plain; charset=utf-8")])
             return [f"not here; there are {', '.join(apps)}\n".encode()]

@@ -6,9 +6,10 @@ Spans wait in a bounded queue; what does not fit is dropped.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Thread
+from typing import Any
 from urllib.parse import urlsplit
 
 from opentelemetry.exporter.otlp.proto.http import Compression
@@ -18,6 +19,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import Tracer
+from requests import PreparedRequest, RequestException, Response, Session
 from typing_extensions import override
 
 from monitor.core.text.plain import shortened
@@ -30,32 +32,41 @@ _EVERY = 2_000  # milliseconds between two requests
 _TIMEOUT = 4.0  # seconds for a request with its repetitions
 FLUSH_WITHIN = 5.0  # seconds at the end, for what still waits; more than one request takes, so that its failure is told
 _LONGEST_REASON = 200  # characters
-# What speaks while spans are sent; the second does so for each span that does not fit into the queue.
+# What speaks of failures, again and again: while spans are sent, and for each span that does not fit into the queue.
 _LOGGERS = ("opentelemetry.exporter.otlp.proto.http.trace_exporter", "opentelemetry.sdk._shared_internal")
 
 
-class _LastWords(logging.Filter):
-    """Passes nothing on, and keeps what was said last: the library logs each failure, and we log the first."""
+class _Session(Session):
+    """Keeps why the last request failed, which the library tells only now and then; takes no redirect for success."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.said = ""
+    failure = ""
 
     @override
-    def filter(self, record: logging.LogRecord) -> bool:
-        self.said = record.getMessage()
-        return False
+    def send(self, request: PreparedRequest, **options: Any) -> Response:
+        try:
+            response = super().send(request, **options)
+        except RequestException as error:
+            self.failure = str(getattr(next(iter(error.args), None), "reason", error))
+            raise
+        self.failure = "" if response.ok else f"{response.status_code} {response.reason}"
+        if response.is_redirect:
+            self.failure = f"{response.status_code}, it is at {response.headers['location']}"
+            raise RequestException(self.failure)
+        return response
 
 
-_LAST_WORDS = _LastWords()
+def _nothing(record: logging.LogRecord) -> bool:  # noqa: ARG001
+    """A filter that passes nothing on."""
+    return False
 
 
 class ToldOnce(SpanExporter):
     """Logs when the receiver stops taking spans, and when it takes them again, but not each failure between."""
 
-    def __init__(self, inner: SpanExporter, place: str) -> None:
+    def __init__(self, inner: SpanExporter, place: str, failure: Callable[[], str]) -> None:
         self._inner = inner
         self._place = place
+        self._failure = failure
         self._failing = False
 
     @override
@@ -63,7 +74,7 @@ class ToldOnce(SpanExporter):
         result = self._inner.export(spans)
         failed = result is not SpanExportResult.SUCCESS
         if failed and not self._failing:
-            reason = shortened(_LAST_WORDS.said, _LONGEST_REASON)
+            reason = shortened(self._failure() or "no answer in time", _LONGEST_REASON)
             log.warning("traces are dropped until %s takes them; events go on (%s)", self._place, reason)
         elif self._failing and not failed:
             log.warning("traces are taken again by %s", self._place)
@@ -87,10 +98,11 @@ def exporting(
 
     `ratio` of the traces are kept, each of them whole. `OTEL_RESOURCE_ATTRIBUTES` adds attributes of the resource.
     """
+    session = _Session()
     exporter = OTLPSpanExporter(
-        endpoint=endpoint, headers=dict(headers), timeout=_TIMEOUT, compression=Compression.Gzip
+        endpoint=endpoint, headers=dict(headers), timeout=_TIMEOUT, compression=Compression.Gzip, session=session
     )
-    told = ToldOnce(exporter, urlsplit(endpoint).netloc)
+    told = ToldOnce(exporter, urlsplit(endpoint).netloc, lambda: session.failure)
     provider = TracerProvider(
         sampler=ParentBased(TraceIdRatioBased(ratio)),
         resource=Resource.create({"service.name": service, "service.version": version}),
@@ -100,10 +112,11 @@ def exporting(
         BatchSpanProcessor(told, max_queue_size=QUEUE, max_export_batch_size=_BATCH, schedule_delay_millis=_EVERY)
     )
     for name in _LOGGERS:
-        logging.getLogger(name).addFilter(_LAST_WORDS)
+        logging.getLogger(name).addFilter(_nothing)
     try:
         yield provider.get_tracer("monitor", version)
     finally:
         last = Thread(target=provider.shutdown, name="last traces", daemon=True)
         last.start()
         last.join(FLUSH_WITHIN)
+        session.close()

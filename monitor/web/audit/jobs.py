@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from tempfile import TemporaryFile
@@ -24,11 +24,32 @@ from monitor.web.base.jobs import Progress
 _CHUNK = 2**16
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedTrail:
+    """What a verification found, and with how many notes of the witness it compared the trail.
+
+    Without notes it had no witness: a history that was replaced as a whole would pass.
+    """
+
+    found: Verification
+    notes: int
+
+    @property
+    def summary(self) -> str:
+        """What came of it, in a sentence; without a witness it never says that the trail is intact."""
+        found = self.found
+        against = f"against {self.notes:,} checkpoints of the witness" if self.notes else "without a witness"
+        checked = f"{found.size:,} leaves and {found.checkpoints:,} checkpoints checked {against}"
+        if found.findings:
+            return f"{checked}: {len(found.findings):,} findings"
+        return f"{checked}: {'the trail is intact' if self.notes else 'no change within them'}"
+
+
 @dataclass(slots=True, kw_only=True)
 class LastVerification:
-    """What the last verification by this process found; None before the first."""
+    """What came of the last verification by this process; None before the first."""
 
-    result: Verification | None = None
+    result: VerifiedTrail | None = None
 
 
 def public_keys(application: Application) -> list[str]:
@@ -62,25 +83,32 @@ def prove_leaves(application: Application, app: str, subject: str) -> SubjectPro
         return trail.prove(subject, app, keys, disclose=False)
 
 
-def verify_trail(application: Application, progress: Progress) -> Verification:
-    """Checks the whole trail against the stored rows and the witness's file, in this process.
+def verify_trail(application: Application, progress: Progress) -> VerifiedTrail:
+    """Checks the whole trail against the stored rows and the witness's file, if it is there, in this process.
 
     Raises:
         WrongSettings: there is no key, or the witness's file cannot be read.
         Retriable: the database is out of reach.
     """
     keys, file = public_keys(application), application.auditing.witness_file
-    witnessed = file.exists()
-    size = Proofs(application.engine).status().size
-    progress(f"checking {size:,} leaves {'against the witness' if witnessed else 'without a witness'}")
-    found = verify(
-        application.engine,
-        keys,
-        application.auditing.known_queue_key(),
-        notes=notes_at(file) if witnessed else (),
-        processes=1,
-    )
-    return replace(found, findings=(*found.findings, *application.auditing.check_stamps(keys).findings))
+    notes = _Counted(notes_at(file) if file.exists() else ())
+    progress(f"checking {Proofs(application.engine).status().size:,} leaves")
+    found = verify(application.engine, keys, application.auditing.known_queue_key(), notes=notes, processes=1)
+    findings = (*found.findings, *application.auditing.check_stamps(keys).findings)
+    return VerifiedTrail(found=replace(found, findings=findings), notes=notes.count)
+
+
+class _Counted:
+    """Counts the notes that are taken from it; there may be a million, so they are never all in memory."""
+
+    def __init__(self, notes: Iterable[str]) -> None:
+        self._notes = notes
+        self.count = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for note in self._notes:
+            self.count += 1
+            yield note
 
 
 def export_zip(

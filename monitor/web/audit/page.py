@@ -66,7 +66,8 @@ def audit(
     except WrongSettings as error:
         keys, no_key = [], str(error)
     note = trail.note()
-    settings, witness_file = application.settings.audit, application.auditing.witness_file.exists()
+    settings, checkpoints = application.settings.audit, application.auditing.witness_file
+    witness_file, verification = checkpoints.exists(), request.app.state.verification.result
     return page(
         request,
         "audit/audit.html",
@@ -91,7 +92,9 @@ def audit(
         in_words=in_words,
         before=before,
         job=request.app.state.jobs.latest(JOB),
-        verified=request.app.state.verification.result,
+        verified=verification.found if verification else None,
+        unwitnessed=verification is not None and not verification.notes,
+        checkpoints=checkpoints,
     )
 
 
@@ -183,8 +186,7 @@ def verify(request: Request, who: Auditor) -> Response:
             if stop.is_set():
                 return "stopped before the end, with the dashboard"
             raise
-        checked = f"{result.size:,} leaves and {result.checkpoints:,} checkpoints checked"
-        return f"{checked}: {len(result.findings):,} findings" if result.findings else f"{checked}: the trail is intact"
+        return result.summary
 
     notice = "begun" if jobs.start(JOB, work, by=who.name) else "busy"
     return RedirectResponse(f"/audit?notice={notice}", 303)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import socket
 import sys
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from multiprocessing import Pipe
+from threading import Thread
 
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
@@ -163,7 +165,33 @@ def test_a_receiver_that_is_gone_is_told_of_once_and_events_go_on(caplog):
     with traced(settings(f"http://127.0.0.1:{port}")):
         assert flow(TracedSource(40), MemoryStore()).run().received == 40
     [told] = [r.getMessage() for r in caplog.records if r.name.startswith(("monitor", "opentelemetry"))]
-    assert told.startswith(f"traces are dropped until 127.0.0.1:{port} takes them; events go on (Failed to export")
+    assert told.startswith(f"traces are dropped until 127.0.0.1:{port} takes them; events go on (")
+    assert "refused" in told
+
+
+def test_a_receiver_that_is_elsewhere_is_no_success(caplog):
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(308)
+            self.send_header("Location", "https://traces.example/v1/traces")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            with traced(settings(f"http://127.0.0.1:{server.server_port}")):
+                flow(TracedSource(4), MemoryStore()).run()
+        finally:
+            server.shutdown()
+            thread.join()
+    [told] = [record.getMessage() for record in caplog.records if "traces are dropped" in record.getMessage()]
+    assert "308, it is at https://traces.example/v1/traces" in told
 
 
 def test_the_warning_comes_once_and_so_does_the_news_that_all_is_well_again(caplog):
@@ -173,11 +201,11 @@ def test_the_warning_comes_once_and_so_does_the_news_that_all_is_well_again(capl
         def export(self, spans):
             return outcomes.pop(0)
 
-    exporter = ToldOnce(Fickle(), "traces.example:4318")
+    exporter = ToldOnce(Fickle(), "traces.example:4318", lambda: "503 busy")
     for _ in range(len(outcomes)):
         exporter.export(())
-    assert [r.getMessage().partition(" (")[0] for r in caplog.records] == [
-        "traces are dropped until traces.example:4318 takes them; events go on",
+    assert [r.getMessage() for r in caplog.records] == [
+        "traces are dropped until traces.example:4318 takes them; events go on (503 busy)",
         "traces are taken again by traces.example:4318",
     ]
 

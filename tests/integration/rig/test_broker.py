@@ -20,7 +20,7 @@ from monitor.core.errors import OutOfReach, WrongSettings
 from monitor.simulate import broker
 from monitor.simulate.broker import KafkaCluster, kafka_jars
 from tests.rig.ingest import kafka_cluster as given
-from tests.rig.ingest.kafka_cluster import KEY_PASSWORD, PASSWORD, USER, unsigned_token
+from tests.rig.ingest.kafka_cluster import KEY_PASSWORD, PASSWORD, USER, read, unsigned_token
 from tests.rig.installation import ROOT
 from tests.rig.waiting import until
 
@@ -32,16 +32,6 @@ with KafkaCluster(Path(sys.argv[1]), jars=kafka_jars()):
     print("ready", flush=True)
     sys.stdin.read()
 """
-
-
-def read(bootstrap, topic, number, **settings):
-    """The first messages of a topic. It goes on until they are there."""
-    found = []
-    with KafkaConsumer(topic, bootstrap_servers=bootstrap, **{"auto_offset_reset": "earliest", **settings}) as consumer:
-        while len(found) < number:
-            for records in consumer.poll(timeout_ms=200).values():
-                found += records
-    return found
 
 
 def values(records):
@@ -113,16 +103,6 @@ def test_a_node_comes_back_with_what_it_took_and_answers_after_a_pause():
         assert not sent.done()
         cluster.resume(1)
         assert sent.result() == [(0, 2)]
-
-
-def test_three_go_on_without_one(three_brokers):
-    servers = three_brokers.bootstrap_servers
-    topic = given.create_topic(servers, given.new_topic_name(), partitions=3, replication=3)
-    given.produce(servers, topic, [b"a"], partition=0, acks="all")
-    three_brokers.kill(1)
-    for partition in range(3):
-        given.produce(servers, topic, [b"b"], partition=partition, acks="all")
-    assert sorted(values(read(servers, topic, 4))) == [b"a", b"b", b"b", b"b"]
 
 
 def login(mechanism, password=PASSWORD):

@@ -136,8 +136,13 @@ def test_verifying_says_that_it_holds_and_names_what_does_not(sealed, rows):
     client, csrf = sealed.signed_in("auditor")
     assert client.post("/audit/verify", data={"csrf": csrf}).headers["location"] == "/audit?notice=begun"
     job = waited(sealed)
-    assert (job.failed, job.status.endswith("the trail is intact")) == (False, True)
-    assert "the trail is intact" in client.get("/audit").text
+    assert (job.failed, job.status.endswith("checked against 1 checkpoints of the witness: the trail is intact")) == (
+        False,
+        True,
+    )
+    text = client.get("/audit").text
+    assert "the trail is intact" in text
+    assert "had no witness" not in text
     rows("UPDATE interaction SET answer = 'something else' WHERE id = 'q/2'")
     client.post("/audit/verify", data={"csrf": csrf})
     assert waited(sealed).status.endswith("1 findings")
@@ -145,6 +150,32 @@ def test_verifying_says_that_it_holds_and_names_what_does_not(sealed, rows):
     assert "The trail is not intact." in text
     assert "q/2" in text
     assert sealed.signed_in("operator")[0].post("/audit/verify").status_code == 403
+
+
+@pytest.mark.parametrize("left", [None, "", "\n"], ids=["no file", "an empty file", "a file without notes"])
+def test_a_trail_is_not_called_intact_where_no_witness_could_say_otherwise(sealed, left):
+    """As in a pod of its own, which has not the file that the sealer writes."""
+    file = sealed.application.auditing.witness_file
+    file.unlink()
+    if left is not None:
+        file.write_text(left)
+    client, csrf = sealed.signed_in("auditor")
+    client.post("/audit/verify", data={"csrf": csrf})
+    job = waited(sealed)
+    assert (job.failed, job.status.endswith("checked without a witness: no change within them")) == (False, True)
+    text = client.get("/audit").text
+    assert "the trail is intact" not in text
+    assert "The verification had no witness." in text
+    assert f"<code>{file}</code>" in text
+    assert '<p class="notice warn" role="status">\n  Done' in text
+
+
+def test_a_witness_that_verifying_here_does_not_read_is_called_so(make_site):
+    site = make_site(guard={"only_tokens": True}, AUDIT__WITNESS_TOPIC="checkpoints", AUDIT__WITNESS_SLACK="true")
+    text = site.by_token("viewer").get("/audit").text
+    assert (
+        "the Kafka topic checkpoints, Slack. A verification here reads a file alone, and this machine has none" in text
+    )
 
 
 @pytest.mark.parametrize(("disclose", "kinds"), [("", ["export"]), ("yes", ["export", "look"])])
@@ -188,7 +219,8 @@ def test_a_recovery_from_a_backup_is_shown_with_each_verification(sealed):
         lost=(Head(9, "root"),),
     )
     last = sealed.app.state.verification
-    last.result = replace(last.result, recoveries=(SealedRecovery(index=4, recovery=recovery),))
+    found = replace(last.result.found, recoveries=(SealedRecovery(index=4, recovery=recovery),))
+    last.result = replace(last.result, found=found)
     text = auditor.get("/audit").text
     assert "Leaf 4 is a recovery from a backup, by &lt;b&gt;ann&lt;/b&gt; at 2025-11-21T12:00:00+00:00" in text
     assert "the disk failed. Leaves 4 to 8 of the earlier history were lost." in text

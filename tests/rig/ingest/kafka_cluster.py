@@ -29,7 +29,7 @@ from tests.rig.services import Shared, missing
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # kafka-python reads its own files by deprecated functions
-    from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
+    from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
     from kafka.errors import KafkaError
     from kafka.net.inet import KafkaNetSocket
 
@@ -137,14 +137,14 @@ def kafka(shared: Shared) -> str:
     return os.environ.get("MONITOR_TEST_KAFKA") or shared.service("kafka", BROKER, shared.folder / "kafka")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def secured_kafka(_no_settings_of_the_user: None) -> Iterator[KafkaCluster]:
     """See `secured_cluster`."""
     with secured_cluster() as started:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def _shared_three_brokers(_no_settings_of_the_user: None) -> Iterator[KafkaCluster]:
     with cluster(brokers=3) as started:
         yield started
@@ -245,6 +245,16 @@ def produce(
             {"commit": producer.commit_transaction, "abort": producer.abort_transaction}[transaction]()
         written = [future.get() for future in sent]
     return [(record.partition, record.offset) for record in written]
+
+
+def read(bootstrap: str, topic: str, number: int, **settings: Any) -> list[Any]:
+    """The first messages of a topic. It goes on until they are there."""
+    found: list[Any] = []
+    with KafkaConsumer(topic, bootstrap_servers=bootstrap, **{"auto_offset_reset": "earliest", **settings}) as consumer:
+        while len(found) < number:
+            for records in consumer.poll(timeout_ms=200).values():
+                found += records
+    return found
 
 
 def committed_offsets(bootstrap: str, group: str) -> dict[TopicPartition, int]:

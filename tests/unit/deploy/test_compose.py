@@ -8,15 +8,18 @@ import shutil
 import stat
 import subprocess
 from importlib.resources import files
+from urllib.parse import unquote, urlsplit
 
 import jsonschema
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 from ruamel.yaml import YAML
+from sqlalchemy.engine import make_url
 
 from monitor.core.settings.load import Settings
 from tests.rig.commands import ROOT
-from tests.rig.deploy import settings_under, wrong_use
-from tests.unit.deploy.test_image import PINNED
+from tests.rig.deploy.dockerfile import PINNED
+from tests.rig.deploy.process import settings_under, wrong_use
 
 FOLDER = ROOT / "docker"
 COMPOSE = YAML(typ="safe").load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))
@@ -158,6 +161,43 @@ def test_the_script_makes_the_secrets_that_services_are_given_once(folder):
     assert made(folder) == secrets
 
 
-def test_an_installation_of_an_earlier_release_keeps_its_password(folder):
-    (folder / ".env").write_text("MONITOR_PUBLIC_URL=http://x\nPOSTGRES_PASSWORD=c0ffee\n")
-    assert made(folder)["database-url"] == "postgresql://monitor:c0ffee@postgres/monitor"
+@pytest.mark.parametrize(
+    ("written", "password"),
+    [
+        ("c0ffee", "c0ffee"),
+        ('"c0ffee"', "c0ffee"),
+        ("'c0ffee'", "c0ffee"),
+        ("c0ffee  # of the database", "c0ffee"),
+        ("'c0ffee' # of the database", "c0ffee"),
+        ('"co ffee#1"', "co ffee#1"),
+        ("c0ffee#1\r", "c0ffee#1"),
+        ('"p@ss/w:rd?%20"', "p@ss/w:rd?%20"),
+        ("'pa$s\"wörd'", 'pa$s"wörd'),
+    ],
+)
+def test_an_installation_of_an_earlier_release_keeps_its_password(folder, written, password):
+    """Both files hold it as Compose gave it to the database, and the URL can be read."""
+    (folder / ".env").write_text(f"POSTGRES_PASSWORD=old\nPOSTGRES_PASSWORD={written}\nMONITOR_PUBLIC_URL=http://x\n")
+    secrets = made(folder)
+    assert secrets["postgres-password"] == password
+    parts = urlsplit(secrets["database-url"])
+    assert (parts.username, unquote(parts.password), parts.hostname, parts.path) == (
+        "monitor",
+        password,
+        "postgres",
+        "/monitor",
+    )
+    assert make_url(secrets["database-url"]).password == password
+    assert conninfo_to_dict(secrets["database-url"])["password"] == password
+    assert made(folder) == secrets
+
+
+@pytest.mark.parametrize("written", ["pa$s", '"pa$s"', '"pa\\ns"', "'pa\\'s'"])
+def test_a_password_that_compose_may_have_changed_is_asked_for(folder, written):
+    (folder / ".env").write_text(f"POSTGRES_PASSWORD={written}\n")
+    ended = subprocess.run([folder / "secrets.sh"], check=False, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert "write the password itself to docker/secrets/postgres-password" in ended.stderr
+    assert list((folder / "secrets").iterdir()) == []
+    (folder / "secrets/postgres-password").write_text("pa$s")
+    assert made(folder)["database-url"] == "postgresql://monitor:%70%61%24%73@postgres/monitor"

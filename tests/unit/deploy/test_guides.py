@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
+import subprocess
 
 import pytest
 
 from tests.rig.commands import ROOT
-from tests.rig.deploy import wrong_use
+from tests.rig.deploy.kubernetes import build
+from tests.rig.deploy.process import wrong_use
 from tests.unit.deploy.test_compose import OURS, SERVICES
-from tests.unit.deploy.test_kubernetes import built
 
 SHELL = re.compile(r"^ *```sh\n(?P<lines>.*?)^ *```$", re.MULTILINE | re.DOTALL)
 PROGRAM = re.compile(r"(?:/opt/[\w.$-]+/bin/|rag-)?monitor")
@@ -64,16 +66,19 @@ def test_the_commands_of_every_guide_were_found():
     assert {"doctor", "health", "migrate", "audit", "alerts"} <= set(found["systemd"])
 
 
-def test_what_the_guide_to_kubernetes_names_is_built():
-    objects = {f"{one['kind'].lower()}/{one['metadata']['name']}" for folder in ("overlays/production", "migrate")
-               for one in built(folder)}  # fmt: skip
+def test_what_the_guide_to_kubernetes_names_is_built(tmp_path):
+    shutil.copytree(ROOT / "deploy/kubernetes", tmp_path / "deploy/kubernetes")
+    (copying,) = (line for line in lines("kubernetes") if line.startswith("cp "))
+    subprocess.run(shlex.split(copying), check=True, cwd=tmp_path)
+    folders = set(re.findall(r"apply -k (\S+)", "\n".join(lines("kubernetes"))))
+    assert folders == {(ours := shlex.split(copying)[-1]), f"{ours}/migrate"}
+    built = [one for folder in sorted(folders) for one in build(tmp_path / folder)]
+    objects = {f"{one['kind'].lower()}/{one['metadata']['name']}" for one in built}
     text = "\n".join(lines("kubernetes")).replace("deploy/monitor-", "deployment/monitor-")
     named = set(re.findall(r"(?:deployment|job)/monitor-[a-z]+", text))
     assert named
     assert named <= objects
-    folders = re.findall(r"apply -k (\S+)", text)
-    assert folders
-    assert all((ROOT / folder / "kustomization.yaml").exists() for folder in folders)
     assert "--selector app.kubernetes.io/name=rag-monitor" in text
-    labels = [one["metadata"]["labels"] for one in built("overlays/production") if one["kind"] == "Deployment"]
+    labels = [one["metadata"]["labels"] for one in built if one["kind"] == "Deployment"]
+    assert labels
     assert all(label["app.kubernetes.io/name"] == "rag-monitor" for label in labels)

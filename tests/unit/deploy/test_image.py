@@ -7,22 +7,14 @@ import re
 import tomllib
 
 import pytest
-from dockerfile_parse import DockerfileParser
 
 from monitor.core.settings.load import PREFIX
 from tests.rig.commands import ROOT
-from tests.rig.deploy import settings_under, wrong_use
+from tests.rig.deploy.dockerfile import LAST_STAGE, PINNED, STEPS, values
+from tests.rig.deploy.process import settings_under, wrong_use
 from tools.image import KNOWN
 
-PINNED = re.compile(r"[a-z0-9./-]+:[\w.-]+@sha256:[0-9a-f]{64}")
-DOCKERFILE = DockerfileParser(path=str(ROOT / "docker/Dockerfile"))
-STEPS = [(step["instruction"], step["value"]) for step in DOCKERFILE.structure if step["instruction"] != "COMMENT"]
-LAST_STAGE = STEPS[max(number for number, (instruction, _) in enumerate(STEPS) if instruction == "FROM") :]
 SENT = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
-
-
-def values(instruction, steps=LAST_STAGE):
-    return [value for name, value in steps if name == instruction]
 
 
 def environment():

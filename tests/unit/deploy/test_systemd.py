@@ -10,15 +10,18 @@ import subprocess
 import pytest
 
 from monitor.cli.terminal import LAST_RESORT
+from monitor.core.settings.web import WebSettings
 from tests.rig.commands import ROOT
-from tests.rig.deploy import settings_under, wrong_use
+from tests.rig.deploy.process import settings_under, wrong_use
 from tests.rig.services import missing
 
 FOLDER = ROOT / "deploy/systemd"
 UNITS = sorted(path.name for path in FOLDER.glob("*.service"))
 PROGRAM = "/opt/monitor/bin/monitor"
 GUIDE = (ROOT / "docs/operate/systemd.md").read_text(encoding="utf-8")
+CONSUMER = (FOLDER / "monitor-consumer@.service").read_text(encoding="utf-8")
 DROP_INS = re.findall(r"^```(?:ini|systemd)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+INSTANCE = "9465"
 CREDENTIALS, STATE = "/run/credentials/unit", "/var/lib"
 
 
@@ -28,7 +31,7 @@ def service(name):
 
 
 def read(text):
-    for specifier, value in {"%d": CREDENTIALS, "%S": STATE, "%i": "5"}.items():
+    for specifier, value in {"%d": CREDENTIALS, "%S": STATE, "%i": INSTANCE}.items():
         text = text.replace(specifier, value)
     section = text.partition("[Service]\n")[2].partition("\n[")[0]
     found: dict[str, list[str]] = {}
@@ -47,7 +50,7 @@ def units(tmp_path_factory):
     folder = tmp_path_factory.mktemp("systemd")
     for name in UNITS:
         text = (FOLDER / name).read_text(encoding="utf-8").replace(PROGRAM, "/bin/true")
-        (folder / name.replace("@", "@5")).write_text(text, encoding="utf-8")
+        (folder / name.replace("@", f"@{INSTANCE}")).write_text(text, encoding="utf-8")
     (folder / "monitor.service.d").mkdir()
     for number, drop_in in enumerate(DROP_INS):
         text = drop_in.replace(PROGRAM, "/bin/true")
@@ -97,9 +100,33 @@ def test_the_drop_ins_of_the_guide_run_a_command_that_exists_under_settings_that
     assert wrong_use(command.removeprefix(PROGRAM).split()) is None
 
 
+def port_of(name):
+    """The port that a unit's process listens at; `NAME@.service` leaves it to the instance."""
+    environment = [word for value in service(name)["Environment"] for word in value.split()]
+    found = [word.partition("=")[2] for word in environment if word.startswith("MONITOR_METRICS__PORT=")]
+    return int(found[0]) if found else WebSettings().port
+
+
 def test_processes_on_one_host_listen_at_ports_of_their_own():
-    ports = {re.search(r"METRICS__PORT=(\d+)", " ".join(service(name)["Environment"])) for name in UNITS} - {None}
-    assert len({port[1] for port in ports}) == len(ports) == 2
+    ports = [port_of(name) for name in UNITS]
+    assert len(set(ports)) == len(UNITS) == 3
+
+
+def test_the_instances_of_the_guide_are_free_ports():
+    told = re.findall(r"enable --now ((?:monitor-consumer@\d+ ?)+)$", GUIDE + CONSUMER, re.MULTILINE)
+    assert len(told) == 3  # to scale, to move from earlier names, and the unit's own first line
+    fixed = {port_of(name) for name in UNITS if "@" not in name}
+    for line in told:
+        ports = [int(port) for port in re.findall(r"@(\d+)", line)]
+        assert len(set(ports)) == len(ports)
+        assert all(1024 <= port < 2**16 for port in ports)  # below, only root may listen
+        assert fixed.isdisjoint(ports)
+
+
+def test_the_guide_makes_the_key_where_nobody_else_can_have_made_one():
+    made = re.search(r"^MONITOR_STATE_DIR=(\S+) \S+ audit seal$", GUIDE, re.MULTILINE)[1]
+    assert made == '"$first"'
+    assert "\nfirst=$(mktemp -d)\n" in GUIDE
 
 
 def test_commands_by_hand_have_the_settings_of_the_services(tmp_path):

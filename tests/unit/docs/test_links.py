@@ -32,6 +32,7 @@ STEP = re.compile(r"`(?P<file>monitor/[\w/]+\.py)`\s+\((?P<names>`\w+`(?:, `\w+`
 MADE_BY_USERS = (
     "docker/events/",
     "docker/secrets",
+    "deploy/kubernetes/overlays/ours/",
     "docker/compose.override.yaml",
     "monitor/bin/",
     "monitor/weekly-report/",

@@ -333,18 +333,6 @@ def test_a_record_that_cannot_be_decoded_is_buried_and_does_not_stop_the_others(
     assert "the record at offset 1 cannot be decoded" in caplog.text
 
 
-def test_partitions_without_a_leader_do_not_keep_the_others_from_being_read(three_brokers, database, rows, stored):
-    servers = three_brokers.bootstrap_servers
-    topic = create_topic(servers, new_topic_name(), partitions=3)
-    for number in range(3):
-        produce(servers, topic, answers(number), partition=number)
-    three_brokers.kill(3)
-    with consuming(settings_for(servers, database, topic, group_id=f"group-{topic}")):
-        until("two of three are stored", lambda: rows("SELECT count(*) FROM interaction") == [(2,)])
-        three_brokers.start(3)
-        stored("q-0", "q-1", "q-2")
-
-
 def _made(kafka, topic):
     try:
         return create_topic(kafka, topic)

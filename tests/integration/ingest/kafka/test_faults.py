@@ -129,25 +129,6 @@ def test_a_consumer_killed_at_random_moments_loses_and_doubles_nothing(kafka, da
     assert consumer.wait() == 0
 
 
-def test_a_broker_that_fails_is_replaced_by_another(three_brokers, database, rows, count):
-    servers = three_brokers.bootstrap_servers
-    topic = create_topic(servers, new_topic_name(), partitions=3, replication=3)
-    settings = settings_for(servers, database, topic, group_id=f"group-{topic}")
-    with consuming(settings) as consumer:
-        total = 0
-        for node in three_brokers.nodes:
-            produce(servers, topic, answers(*range(total, total + 50)), acks="all")
-            total += 50
-            count(total)
-            three_brokers.kill(node)
-            produce(servers, topic, answers(*range(total, total + 50)), acks="all")
-            total += 50
-            count(total)
-            three_brokers.start(node)
-    assert consumer.tally.assessed == total
-    assert rows(LEDGER, topic) == [(total, total, 0, total)]
-
-
 @pytest.mark.usefixtures("kafka")
 def test_the_short_trial_by_faults_loses_and_doubles_nothing(tmp_path):
     """The benchmark itself: every kind of fault once, the database and the broker stopped among them."""

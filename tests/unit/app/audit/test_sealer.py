@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from datetime import UTC, datetime
 
 import pytest
 
-from monitor.app.audit.key import _open_to_others, key_at
+from monitor.app.audit.key import key_at
 from monitor.app.audit.sealer import Sealer, notes_at
 from monitor.app.audit.witnesses import FileWitness
 from monitor.audit.key import Signer
@@ -158,20 +159,28 @@ def test_a_key_that_others_may_read_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("owner", "mode", "process", "refused"),
     [
-        (10001, 0o400, 10001, False),
-        (10001, 0o440, 10001, True),
-        (0, 0o440, 10001, False),  # a Secret of Kubernetes, a credential of systemd
-        (0, 0o640, 10001, False),
-        (0, 0o460, 10001, True),
-        (0, 0o444, 10001, True),
-        (0, 0o640, 0, True),
+        (10001, 0o400, 10001, None),
+        (10001, 0o440, 10001, "chmod 600"),
+        (0, 0o440, 10001, None),  # a Secret of Kubernetes, a credential of systemd
+        (0, 0o640, 10001, None),
+        (0, 0o460, 10001, "chmod 600"),
+        (0, 0o444, 10001, "chmod 600"),
+        (0, 0o640, 0, "chmod 600"),
+        (0, 0o600, 0, None),
+        (1000, 0o600, 0, r"belongs to another user \(1000\).* chown 0 \S+/key as root"),
+        (1000, 0o640, 10001, r"belongs to another user \(1000\).* chown 10001 \S+/key as root"),
     ],
 )
-def test_a_file_of_roots_may_be_readable_by_the_group_of_a_process_that_is_not_root(
-    monkeypatch, owner, mode, process, refused
+def test_a_key_is_taken_from_a_file_that_only_this_user_and_root_know(
+    monkeypatch, tmp_path, owner, mode, process, refused
 ):
+    """A file of root's may also be readable by the group of a process that is not root."""
+    path = tmp_path / "key"
+    made = key_at(path, "monitor", before_new=lambda: None)
     monkeypatch.setattr("os.geteuid", lambda: process)
-    assert _open_to_others(os.stat_result((mode, 0, 0, 1, owner, 0, 74, 0, 0, 0))) is refused
+    monkeypatch.setattr("os.fstat", lambda _: os.stat_result((mode, 0, 0, 1, owner, 0, 74, 0, 0, 0)))
+    with pytest.raises(WrongSettings, match=refused) if refused else nullcontext():
+        assert key_at(path, "monitor", before_new=_refuse).verifier_key == made.verifier_key
 
 
 def test_a_key_of_another_log_is_refused(tmp_path):
