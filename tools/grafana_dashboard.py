@@ -21,6 +21,7 @@ FILE = Path(__file__).parents[1] / "deploy" / "grafana" / "dashboards" / "monito
 PANELS = Path(__file__).with_suffix(".yaml")
 COLUMNS, HEIGHT, STAT_HEIGHT = 24, 8, 4
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+CHOSEN = 'installation=~"$installation"'
 GREEN, RED = "green", "red"
 
 
@@ -71,8 +72,9 @@ def dashboard() -> dict[str, Any]:
 def _variables() -> Iterator[dict[str, Any]]:
     yield {"type": "datasource", "name": "datasource", "label": "Prometheus", "query": "prometheus", "hide": 0}
     for name, label, query in (
-        ("app", "App", "label_values(monitor_answers_total, app)"),
-        ("instance", "Process", "label_values(monitor_build_info, instance)"),
+        ("installation", "Installation", "label_values(monitor_up, installation)"),
+        ("app", "App", f"label_values(monitor_answers_total{{{CHOSEN}}}, app)"),
+        ("instance", "Process", f"label_values(monitor_build_info{{{CHOSEN}}}, instance)"),
     ):
         yield {
             "type": "query",

@@ -27,11 +27,18 @@ _PASSING = (
 _BOUNDS = text("SET LOCAL statement_timeout = '10s'; SET LOCAL lock_timeout = '5s'")
 # Keepalives of this session only; those of the operating system wait two hours. Without effect on a Unix socket.
 _SIGNS_OF_LIFE = text("SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3")
+# A network that was cut while an answer is awaited is noticed in half a minute; the operating system takes two hours.
+_KEEPALIVES: dict[str, Any] = {
+    "tcp_user_timeout": 30_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+}
 # A lock or a network that does not come back becomes `Retriable`, so that a stop is noticed in the meantime. The server
 # ends a transaction whose process was stopped or cut off, because others wait for the rows that it holds.
 WRITER_PATIENCE: dict[str, Any] = {
     "connect_timeout": 10,
-    "tcp_user_timeout": 30_000,
+    **_KEEPALIVES,
     "options": "-c timezone=UTC -c lock_timeout=10s -c statement_timeout=20s"
     " -c idle_in_transaction_session_timeout=10s",
 }
@@ -65,7 +72,7 @@ def connect(url: str, *, overflow: int = 10, queue_key: Callable[[], bytes] | No
             pool_pre_ping=True,
             hide_parameters=True,  # errors must not print values
             max_overflow=overflow,
-            connect_args={"connect_timeout": 10, "tcp_user_timeout": 30_000, "options": "-c timezone=UTC"},
+            connect_args={"connect_timeout": 10, **_KEEPALIVES, "options": "-c timezone=UTC"},
             execution_options={} if queue_key is None else {QUEUE_KEY: queue_key},
         )
     except (ValueError, ArgumentError):

@@ -13,9 +13,13 @@ from pathlib import Path
 from typing import Any
 from urllib.error import URLError
 
+from ruamel.yaml import YAML
+
 from tests.rig.services import missing
 from tests.rig.waiting import until
 
+ROOT = Path(__file__).parents[2]
+RULES = ROOT / "deploy" / "prometheus" / "rules.yaml"
 CONFIGURATION = """
 global: {{scrape_interval: 1s, scrape_timeout: 1s}}
 scrape_configs: [{{job_name: monitor, static_configs: [{{targets: ["{target}"]}}]}}]
@@ -27,6 +31,12 @@ def program(name: str) -> str:
     if found is None:
         missing(f"{name} is needed: apt-get install prometheus")
     return str(found)
+
+
+def alerts_about_monitor() -> list[dict[str, Any]]:
+    """The alerts of the rules that ship, in order, without what the rules record."""
+    groups = YAML(typ="safe").load(RULES.read_text(encoding="utf-8"))["groups"]
+    return [rule for group in groups for rule in group["rules"] if "alert" in rule]
 
 
 def check_metrics(text: bytes) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import Condition, Thread
 from time import monotonic
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from monitor.app.metrics.health import Check, Readiness
 from monitor.core.errors import MonitorError
 from monitor.core.message import Skip
 from monitor.store.telemetry import Figures, TelemetryStore
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
     from monitor.app.wiring.application import Application
 
 log = logging.getLogger(__name__)
-FRESH = 5.0  # seconds for which figures are served from memory
-PATIENCE = 2.0  # seconds that a scrape waits for the store
+FRESH = 5.0  # seconds from the beginning of a read, in which no other one begins
+PATIENCE = 1.0  # seconds that a scrape waits for the figures, and then again for the answer to a ping
+SHOWN = 60.0  # seconds for which figures are shown while newer ones are being read; four scrapes
 
 MetricName = Literal[
     "monitor_up",  # 1 if the store answers; if not, 0 and the only metric
+    "monitor_figures_age_seconds",  # since the read of the figures below began; they are missing where no read ends
     "monitor_messages_received_total",  # by live groups, by source
     "monitor_messages_total",  # by source and outcome: `assessed` or `duplicate`
     "monitor_offsets_skipped_total",  # by source and reason: `expired` and `unreadable` ones are lost
@@ -58,8 +61,10 @@ Values = Iterable[tuple[tuple[str, ...], float]]  # by labels
 class StoreCollector:
     """Collects the metrics for each scrape. Threads may share it.
 
-    One thread at a time reads the store. If it does not answer within `patience` seconds, the scrape reports
-    `monitor_up` 0 instead of waiting longer; figures older than `FRESH` are not shown.
+    One thread at a time reads the store, and no scrape waits longer than `patience` seconds for it. What is shown then
+    depends on what the store does. If it refuses, `monitor_up` is 0 and nothing else is shown. If it is slow, `ping`
+    decides: where it returns, the last figures are shown for `SHOWN` seconds; where it raises a `MonitorError`, because
+    the store is gone or hangs, `monitor_up` is 0 and nothing else is shown.
     """
 
     def __init__(
@@ -67,50 +72,78 @@ class StoreCollector:
         read: Read,
         now: Callable[[], datetime],
         *,
+        ping: Check,
         patience: float = PATIENCE,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._read = read
         self._now = now
+        self._ping = ping
         self._patience = patience
         self._clock = clock
         self._changed = Condition()
         self._reading = False
-        self._figures: Figures | None = None
-        self._read_at = -FRESH
+        self._begun = -FRESH  # the read that is running, or else the last one
+        self._refused = False  # how that one ended
+        self._shown: _Shown | None = None
         self._answers, self._diagnoses = Answers(), Answers()
 
     def collect(self) -> Iterator[Metric]:
         with self._changed:
             self._refresh()
-            figures, answers, diagnoses = self._figures, self._answers.totals, self._diagnoses.totals
-            fresh = figures is not None and self._clock() - self._read_at < FRESH
-        yield _gauge("monitor_up", "Whether the store answers.", [((), float(fresh))])
-        if figures is not None and fresh:
-            yield from _families(figures, answers, diagnoses)
+            slow, refused, shown = self._reading, self._refused, self._shown
+        up = self._pings() if slow else not refused
+        yield _gauge("monitor_up", "Whether the store answers.", [((), float(up))])
+        now = self._clock()
+        if up and shown is not None and now - shown.ended < SHOWN:
+            yield _gauge("monitor_figures_age_seconds", "Since the read began.", [((), now - shown.begun)])
+            yield from _families(shown.figures, shown.answers, shown.diagnoses)
 
     def _refresh(self) -> None:
-        """Reads the store unless the figures are fresh; returns when they are read or patience runs out."""
-        if self._clock() - self._read_at < FRESH:
-            return
-        if not self._reading:
-            self._reading = True
+        """Reads the store unless that was just done; returns when it is read or patience runs out."""
+        if not self._reading and self._clock() - self._begun >= FRESH:
+            self._reading, self._begun = True, self._clock()
             Thread(target=self._ask, name="metrics", daemon=True).start()
         self._changed.wait_for(lambda: not self._reading, self._patience)
 
     def _ask(self) -> None:
-        figures, begun = None, self._clock()
+        figures = None
         try:
             figures = self._read(self._now())
         except MonitorError as error:
             log.warning("no metrics: %s", error)
         finally:
             with self._changed:
-                self._figures, self._read_at, self._reading = figures, begun, False
+                self._reading, self._refused = False, figures is None
                 if figures is not None:
                     self._answers.seen(figures.answers)
                     self._diagnoses.seen(figures.diagnoses)
+                    self._shown = _Shown(
+                        figures=figures,
+                        answers=self._answers.totals,
+                        diagnoses=self._diagnoses.totals,
+                        begun=self._begun,
+                        ended=self._clock(),
+                    )
                 self._changed.notify_all()
+
+    def _pings(self) -> bool:
+        try:
+            self._ping()
+        except MonitorError:  # whatever needs the database reports the error itself
+            return False
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """What the last successful read found; times are of the collector's clock."""
+
+    figures: Figures
+    answers: Mapping[tuple[str, str], int]
+    diagnoses: Mapping[tuple[str, str], int]
+    begun: float
+    ended: float
 
 
 def collector_of(application: Application) -> StoreCollector:
@@ -120,7 +153,7 @@ def collector_of(application: Application) -> StoreCollector:
         figures = TelemetryStore(application.engine).figures(now)
         return replace(figures, refused=application.auditing.refused())
 
-    return StoreCollector(read, application.now)
+    return StoreCollector(read, application.now, ping=Readiness(application.queries.ping, patience=PATIENCE).check)
 
 
 class Answers:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from math import inf
 from threading import Event
+from time import monotonic
 
 from monitor.app.background.timers import Timers
 from monitor.app.wiring.application import Application
@@ -31,6 +33,8 @@ MOST_OVERDUE = 0.1  # share of all stored interactions that may be overdue
 SILENT = timedelta(days=2)  # without a new interaction: nothing shows then that the clock is right
 _APART = timedelta(minutes=5)  # of two clocks, from which on the difference is logged
 _DAY = 86_400.0
+LOOKS = 300.0  # seconds between two looks at whether what a round refused is confirmed by now
+_SHARE = 0.05  # of the time, which these looks take at most: each one counts all that is stored
 
 
 def due(retention: Retention, policy: Policy, now: datetime) -> list[DueRows]:
@@ -114,32 +118,61 @@ def scheduled_retention(application: Application) -> Iterator[None]:
         yield
         return
     stop = Event()
-    retention, texts = Retention(application.engine), ProbeTexts(application.engine)
-
-    def remove_due() -> None:
-        with retention.holding() as ours, suppress(Interrupted):
-            if not ours:
-                application.retention_refused = False  # the replica whose round it is says so
-            else:
-                again = Retry(stop=stop, patience=PATIENCE)
-                now = again(lambda: trusted_time(retention, application.now()))
-                why = again(lambda: doubt(retention, due(retention, policy, now), now))
-                application.retention_refused = why is not None
-                if why is not None:
-                    log.error("retention removed nothing: %s", why)
-                    return
-                removed = remove(retention, policy, by=BY, now=now, again=again)
-                if removed:
-                    log.info("retention removed %d interactions", sum(part.due for part in removed))
-                if runs := remove_probe_texts(texts, policy, by=BY, now=now, again=again):
-                    log.info("retention removed the texts of %d runs of probes", runs)
-
+    rounds = Rounds(application, policy, stop)
     with Timers() as timers:
-        timers.every(_DAY, remove_due, name="retention")
+        again = timers.every(_DAY, rounds.remove_due, name="retention")
+        timers.every(LOOKS, lambda: rounds.look_again(again), name="retention that was refused", at_once=False)
         try:
             yield
         finally:
             stop.set()
+
+
+class Rounds:
+    """The rounds of retention in this process; each removes what is due, or refuses to."""
+
+    def __init__(self, application: Application, policy: Policy, stop: Event) -> None:
+        self._application = application
+        self._policy = policy
+        self._stop = stop
+        self._retention, self._texts = Retention(application.engine), ProbeTexts(application.engine)
+        self._look_at = -inf  # of `monotonic`, as is the next one
+        self._say_at = -inf
+
+    def remove_due(self) -> None:
+        with self._retention.holding() as ours, suppress(Interrupted):
+            if ours:
+                self._remove_due()
+            else:
+                self._application.retention_refused = False  # the replica whose round it is says so
+
+    def look_again(self, remove_due: Callable[[], None]) -> None:
+        """Has the next round begin now if the last one refused: by now somebody may have confirmed what is to go."""
+        if self._application.retention_refused and monotonic() >= self._look_at:
+            remove_due()
+
+    def _remove_due(self) -> None:
+        begun = monotonic()
+        retention, policy, again = self._retention, self._policy, Retry(stop=self._stop, patience=PATIENCE)
+        now = again(lambda: trusted_time(retention, self._application.now()))
+        why = again(lambda: doubt(retention, due(retention, policy, now), now))
+        self._application.retention_refused = why is not None
+        if why is not None:
+            self._look_at = monotonic() + (monotonic() - begun) / _SHARE
+            self._say(why)
+            return
+        self._say_at = -inf
+        removed = remove(retention, policy, by=BY, now=now, again=again)
+        if removed:
+            log.info("retention removed %d interactions", sum(part.due for part in removed))
+        if runs := remove_probe_texts(self._texts, policy, by=BY, now=now, again=again):
+            log.info("retention removed the texts of %d runs of probes", runs)
+
+    def _say(self, why: str) -> None:
+        """Logs why nothing was removed, once a day."""
+        if monotonic() >= self._say_at:
+            self._say_at = monotonic() + _DAY - LOOKS
+            log.error("retention removed nothing: %s", why)
 
 
 def whole_months(parts: Sequence[DueRows]) -> set[date]:

@@ -21,7 +21,8 @@ from tests.factories.answers import a_batch, an_assessment, clock
 from tests.rig.installation import REFUSAL, ROOT, RULES, Installation
 from tests.rig.store.keys import QUEUE_KEY, give_key
 from tests.rig.waiting import until
-from tests.servers.prometheus import Prometheus, check_metrics, prometheus
+from tests.servers.prometheus import RULES as ABOUT_MONITOR
+from tests.servers.prometheus import Prometheus, alerts_about_monitor, check_metrics, prometheus
 
 SETTINGS = {
     "EMBEDDING__PROVIDER": "hash",
@@ -37,7 +38,7 @@ QUERIES = {
     for panel in DASHBOARD["panels"]
     for target in panel.get("targets", ())
 }
-ALERTS = YAML(typ="safe").load((ROOT / "deploy/prometheus/rules.yaml").read_text())["groups"][0]["rules"]
+ALERTS = alerts_about_monitor()
 # Series that are there only where something is wrong, or where a part is used; `_faults` makes them.
 GIVEN_UP = """
     INSERT INTO notification (receiver, group_key, episode, number, news, made_at, payload, given_up)
@@ -63,7 +64,12 @@ class Watched:
 
     def query(self, expression: str) -> list[float]:
         """The values of a query, with Grafana's variables filled in, without those that are not a number."""
-        filled = expression.replace("$__rate_interval", "15s").replace("$app", ".*").replace("$instance", ".*")
+        filled = (
+            expression.replace("$__rate_interval", "15s")
+            .replace("$app", ".*")
+            .replace("$instance", ".*")
+            .replace("$installation", ".*")
+        )
         assert "$" not in filled
         values = [float(one["value"][1]) for one in self.server.data("query", query=filled)["result"]]
         return [value for value in values if not math.isnan(value)]
@@ -85,17 +91,19 @@ def watched(databases: Any, migrated_template: str, tmp_path_factory: pytest.Tem
         try:
             running = installation.start("run", log, RULES=str(rules))
             (address,) = until("it serves metrics", lambda: re.findall(r"metrics: http://([\d.:]+)/", running.err))
-            with prometheus(folder, address, _configuration()) as server:
+            with prometheus(folder, address, _configuration(folder)) as server:
                 yield Watched(server=server, metrics=f"http://{address}/metrics", log=log, database=url)
         finally:
             installation.close()
 
 
-def _configuration() -> str:
+def _configuration(folder: Path) -> str:
     """The one that ships, for one process on this machine and with less patience."""
     shipped = YAML(typ="safe").load((ROOT / "deploy/prometheus/prometheus.yaml").read_text())
     shipped["global"] |= {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"}
-    shipped["rule_files"] = [str(ROOT / "deploy/prometheus/rules.yaml")]
+    about_monitor = folder / "about_monitor.yaml"
+    about_monitor.write_text(ABOUT_MONITOR.read_text().replace("    interval: 1m\n", "    interval: 1s\n"))
+    shipped["rule_files"] = [str(about_monitor)]
     del shipped["alerting"]
     for job in shipped["scrape_configs"]:
         job.pop("dns_sd_configs", None)
@@ -151,6 +159,12 @@ def test_each_query_of_the_dashboard_returns_data(played):
     assert played  # the fixture names those that do not
 
 
+@pytest.mark.parametrize("variable", DASHBOARD["templating"]["list"][1:], ids=lambda one: one["name"])
+def test_each_variable_takes_its_values_from_series_that_are_there(played, variable):
+    (series,) = re.findall(r"label_values\((.+), \w+\)", variable["definition"])
+    assert played.query(series)
+
+
 @pytest.mark.parametrize("page", ["", "/process", "/installation"])
 def test_promtool_has_nothing_to_say_of_the_pages(played, page):
     with urllib.request.urlopen(played.metrics + page, timeout=30) as answer:
@@ -159,8 +173,9 @@ def test_promtool_has_nothing_to_say_of_the_pages(played, page):
 
 def test_prometheus_evaluates_each_alert(played):
     groups = until("all are evaluated", lambda: _evaluated(played))
-    assert [rule["name"] for rule in groups[0]["rules"]] == [rule["alert"] for rule in ALERTS]
-    assert [(rule["name"], rule["lastError"]) for rule in groups[0]["rules"] if rule.get("lastError")] == []
+    rules = [rule for group in groups for rule in group["rules"]]
+    assert [rule["name"] for rule in rules if rule["type"] == "alerting"] == [rule["alert"] for rule in ALERTS]
+    assert [(rule["name"], rule["lastError"]) for rule in rules if rule.get("lastError")] == []
 
 
 def _evaluated(played: Watched) -> list[dict[str, Any]] | None:
@@ -170,7 +185,7 @@ def _evaluated(played: Watched) -> list[dict[str, Any]] | None:
 
 @pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
 def test_what_an_alert_looks_at_is_there(played, rule):
-    for selector in re.findall(r"(?:monitor_\w+|up)(?:\{[^}]*\})?", rule["expr"]):
+    for selector in re.findall(r"(?:\bmonitor[_:][\w:]+|\bup\b)(?:\{[^}]*\})?", rule["expr"]):
         assert played.query(selector), selector
 
 

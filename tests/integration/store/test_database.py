@@ -34,6 +34,19 @@ def test_a_lock_whose_session_was_ended_ends_without_an_error(engine, rows):
         assert ours
 
 
+def test_connections_notice_a_network_that_was_cut(engine):
+    """Only libpq can be asked here: it sets this for TCP, and these connections use a socket of this machine."""
+    with engine.connect() as connection:
+        driver = connection.connection.driver_connection
+        given = driver.info.get_parameters()
+    assert {name: given[name] for name in given if name.startswith(("keepalives", "tcp_user"))} == {
+        "keepalives_idle": "10",
+        "keepalives_interval": "5",
+        "keepalives_count": "3",
+        "tcp_user_timeout": "30000",
+    }
+
+
 def test_the_pool_keeps_no_connection_that_stays_in_pipeline_mode(engine):
     def transaction():
         with retriable(), engine.begin() as connection:

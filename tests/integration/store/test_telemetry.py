@@ -5,14 +5,16 @@ from __future__ import annotations
 import urllib.request
 from datetime import UTC, datetime
 
+import psycopg
 import pytest
 
-from monitor.app.metrics.installation import StoreCollector
+from monitor.app.metrics.installation import FRESH, SHOWN, StoreCollector
 from monitor.app.metrics.pages import MetricsPages, served
 from monitor.app.metrics.process import ProcessMetrics
 from monitor.core.diagnosis import Diagnosis
 from monitor.core.message import Offset, Position, Progress, Skip
 from monitor.core.model import Verdict
+from monitor.store.interaction.assessments import AssessmentQueries
 from monitor.store.interaction.writer import Writer
 from monitor.store.ledger.progress import ReadingStore
 from monitor.store.telemetry import TelemetryStore
@@ -34,8 +36,17 @@ TOLD = """
 """
 
 
+class Ticks:
+    """A clock that is set by hand."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
 def pages_of(read, now):
-    return MetricsPages(process=ProcessMetrics(), installation=StoreCollector(read, now))
+    return MetricsPages(process=ProcessMetrics(), installation=StoreCollector(read, now, ping=lambda: None))
 
 
 @pytest.fixture
@@ -126,3 +137,37 @@ def test_a_prometheus_sees_our_figures_move_and_the_store_go(store, writer, tmp_
         rows("ALTER TABLE consumer_offset RENAME TO gone")
         until("it sees the store fail", lambda: server.ask("monitor_up") == {(): 0.0})
         until("nothing old is shown", lambda: not server.ask("monitor_alerts"))
+
+
+@pytest.mark.usefixtures("filled")
+def test_a_database_that_holds_up_the_figures_is_up_and_one_that_refuses_is_not(store, engine, database, rows):
+    """A migration or a backup may lock a table for minutes: whoever is on call must not be told that all is down."""
+    ticks, queries = Ticks(), AssessmentQueries(engine)
+    collector = StoreCollector(store.figures, clock, ping=queries.ping, patience=0.5, clock=ticks)
+
+    def shown():
+        return {family.name: family.samples[0].value for family in collector.collect() if family.samples}
+
+    def is_read():
+        with collector._changed:
+            return collector._changed.wait_for(lambda: not collector._reading, 60)
+
+    shown()
+    assert is_read()
+    with psycopg.connect(database) as other:
+        other.execute("LOCK TABLE consumer_offset")
+        for now in (15, 30):
+            ticks.now = now
+            assert (
+                shown().items()
+                >= {"monitor_up": 1, "monitor_figures_age_seconds": now, "monitor_dead_letters": 1}.items()
+            )
+        ticks.now = SHOWN
+        assert shown() == {"monitor_up": 1}
+    assert is_read()
+    assert shown()["monitor_dead_letters"] == 1
+    rows("ALTER TABLE consumer_offset RENAME TO gone")
+    ticks.now = SHOWN + FRESH + 15
+    shown()
+    assert is_read()
+    assert shown() == {"monitor_up": 0}

@@ -68,6 +68,17 @@ def test_every_variable_is_used_and_known():
     assert {panel["datasource"]["uid"] for panel in PANELS} == {"${datasource}"}
 
 
+def test_every_query_is_of_the_chosen_installations_and_adds_up_no_figure_of_one():
+    """Two installations may have the same sources, rules and receivers."""
+    for panel in PANELS:
+        for target in panel["targets"]:
+            metrics = re.findall(r"\b(?:monitor|process|python)_\w+(\{[^}]*\})?", target["expr"])
+            assert metrics
+            assert all('installation=~"$installation"' in selector for selector in metrics)
+            by = re.findall(r"\bmax by \(([^)]*)\)", target["expr"])
+            assert all({"installation", "instance"} & set(labels.split(", ")) for labels in by)
+
+
 def test_rates_are_taken_over_what_grafana_finds_right_for_the_scrape_interval():
     for panel in PANELS:
         for target in panel["targets"]:

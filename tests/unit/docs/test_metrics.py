@@ -6,17 +6,17 @@ import re
 from typing import get_args
 
 import pytest
-from ruamel.yaml import YAML
 
 from monitor.app.metrics.installation import MetricName
 from monitor.app.metrics.process import ProcessMetricName
 from monitor.core.stage import StageName
+from tests.servers.prometheus import alerts_about_monitor
 from tests.unit.docs.test_links import ROOT, anchors
 from tests.unit.docs.test_runbooks import QUESTIONS
 
 PAGE = (ROOT / "docs" / "operate" / "metrics.md").read_text(encoding="utf-8")
 RUNBOOKS = ROOT / "docs" / "on-call" / "watching-monitor.md"
-RULES = YAML(typ="safe").load((ROOT / "deploy" / "prometheus" / "rules.yaml").read_text())["groups"][0]["rules"]
+RULES = alerts_about_monitor()
 ROW = re.compile(r"^\| (`.*?) \|", re.MULTILINE)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from threading import Event
 
 import pytest
 
-from monitor.app.privacy.retention import doubt, due, scheduled_retention, trusted_time
+from monitor.app.privacy.retention import Rounds, doubt, due, scheduled_retention, trusted_time
 from monitor.app.wiring.application import Application
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import load_settings
@@ -119,6 +120,34 @@ def test_the_timer_removes_nothing_that_is_in_doubt_and_says_what_to_do(applicat
     assert "retention removed nothing: 20 of 120 interactions" in caplog.text
     assert "`monitor retention --yes`" in caplog.text
     assert len(ids(rows)) == 120
+
+
+@pytest.mark.usefixtures("months_of_answers")
+def test_what_a_person_has_confirmed_elsewhere_is_no_longer_refused(application, retention, rows, monkeypatch, caplog):
+    monkeypatch.setattr("monitor.app.privacy.retention.LOOKS", 0.05)
+    later = NOON + 60 * DAY
+    with application(now=lambda: later, keep="345d") as ours, scheduled_retention(ours):
+        until("it is refused", lambda: ours.retention_refused)
+        confirmed = removed(retention, YEAR, later)  # as `monitor retention --yes` removes, in a process of its own
+        until("it looked again", lambda: not ours.retention_refused)
+    assert sum(confirmed.values()) == 120 - len(ids(rows))
+    assert caplog.text.count("retention removed nothing") == 1  # however often it looked
+
+
+def test_looks_at_what_was_refused_take_a_small_share_of_the_time(application, monkeypatch):
+    """A look counts all that is stored, which takes minutes in a large database."""
+    now, asked = [1000.0], []
+    monkeypatch.setattr("monitor.app.privacy.retention.monotonic", lambda: now[0])
+    with application() as ours:
+        rounds = Rounds(ours, YEAR, Event())
+        monkeypatch.setattr("monitor.app.privacy.retention.doubt", lambda *_: now.append(now.pop() + 60) or "a clock")
+        rounds.remove_due()
+        for minutes in (5, 10, 19, 20, 30):
+            now[0] = 1060 + minutes * 60
+            rounds.look_again(lambda minutes=minutes: asked.append(minutes))
+        ours.retention_refused = False
+        rounds.look_again(lambda: asked.append("although nothing is refused"))
+    assert asked == [20, 30]
 
 
 def test_a_round_of_another_replica_is_not_refused_here(application, retention):

@@ -31,7 +31,7 @@ def pages(reads):
         reads.append(now)
         return FIGURES
 
-    return MetricsPages(process=ProcessMetrics(), installation=StoreCollector(read, clock))
+    return MetricsPages(process=ProcessMetrics(), installation=StoreCollector(read, clock, ping=lambda: None))
 
 
 def names(text):

@@ -28,7 +28,9 @@ def failing():
 @contextmanager
 def process(ready=lives, alive=lives) -> Iterator[int]:
     """The port of one that answers like this."""
-    pages = MetricsPages(process=ProcessMetrics(), installation=StoreCollector(lambda _: FIGURES, clock))
+    pages = MetricsPages(
+        process=ProcessMetrics(), installation=StoreCollector(lambda _: FIGURES, clock, ping=lambda: None)
+    )
     with served(pages, "127.0.0.1", 0, Health(alive=alive, ready=ready)) as port:
         yield port
 
