@@ -4,8 +4,7 @@
 
 One run prints:
 - events/s through the whole flow with the embedder's cache cold and warm, and the share of CPU time of each part (goal:
-  at least 0.9 for the encoder, as onnxruntime runs it; scoring runs while the next answers are encoded, so shares of
-  wall time would overlap);
+  at least 0.9 for the encoder, as onnxruntime runs it);
 - our embedding throughput, sentence vectors only, against raw onnxruntime on the same texts (goal: at least 0.9);
 - events/s with stubbed embeddings against a plain COPY of the same prepared rows in one transaction, into tables with
   the same indexes (goal: at least 0.35), and into bare ones;

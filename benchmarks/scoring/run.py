@@ -11,12 +11,11 @@ are long enough, cut to that length; without that folder, passages of the knowle
 - The whole pipeline on all cores, in one batch, with the documents' vectors cached and every question and answer new,
   on both builds of the encoder (goals: 60 in float32, 100 in int8), with the share of the time that embedding takes.
   The supporting sentences are new too (*new support*), or were embedded before for other answers from the same
-  documents (*known support*), as soon happens in a knowledge base. *In turn* encodes the whole batch and then scores
-  it, *together* scores each group of answers while the next is encoded, as the program does.
+  documents (*known support*), as soon happens in a knowledge base.
 
 Figures are medians of rounds in which all variants alternate. One core is measured by CPU time. The whole is measured
-by wall time, and by CPU time as if the machine were idle. In turn: the CPU time of embedding, which uses all cores,
-divided by their number, plus that of the rest, which uses one. Together: all CPU time divided by the number of cores.
+by wall time, and by CPU time as if the machine were idle: the CPU time of embedding, which uses all cores, divided by
+their number, plus that of the rest, which uses one.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from monitor.assess.embed.batch import embed_batch, encode_batch
 from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
 from monitor.assess.embed.minilm import MiniLMEmbedder
 from monitor.assess.embed.weights import Build
-from monitor.assess.pipeline import AT_A_TIME, Pipeline
+from monitor.assess.pipeline import Pipeline
 from monitor.assess.score.adaptability import adaptability
 from monitor.core.model import Interaction
 from monitor.core.settings.load import load_settings
@@ -119,7 +118,7 @@ def one_core(sizes: Mapping[str, int]) -> dict[str, Any]:
 class WholePipeline:
     """The pipeline on one build, with its caches."""
 
-    def __init__(self, build: Build, at_a_time: int) -> None:
+    def __init__(self, build: Build) -> None:
         self.model = MiniLMEmbedder(build, cache_dir=CACHE)
         self.embedder = CachedEmbedder(self.model, 2**28)
         self.pipeline = Pipeline(
@@ -127,7 +126,6 @@ class WholePipeline:
             encoder=CachedTokenEncoder(self.model, 2**29, embedder=self.embedder),
             embedder=self.embedder,
             profile=PROFILE,
-            at_a_time=at_a_time,
         )
         self.embedding = self.embedding_cpu = 0.0
         self.asked: list[str] = []
@@ -154,16 +152,10 @@ class WholePipeline:
         self.pipeline.assess(answers)
         wall, whole_cpu = time.perf_counter() - begin, time.process_time() - cpu
         pieces = sum(map(len, self.model._windows(self.asked).pieces))  # noqa: SLF001  what had to be encoded
-        found = {
+        dedicated_seconds = self.embedding_cpu / (os.cpu_count() or 1) + whole_cpu - self.embedding_cpu
+        return {
             "interactions/s": len(answers) / wall,
             "tokens encoded for one": pieces / len(answers),
-        }
-        cores = os.cpu_count() or 1
-        if self.pipeline.at_a_time < len(answers):
-            return {**found, "interactions/s by CPU time": len(answers) / (whole_cpu / cores)}
-        dedicated_seconds = self.embedding_cpu / cores + whole_cpu - self.embedding_cpu
-        return {
-            **found,
             "interactions/s by CPU time": len(answers) / dedicated_seconds,
             "share of CPU time of embedding": self.embedding_cpu / whole_cpu,
             "tokens/s while embedding": pieces / self.embedding,
@@ -173,24 +165,16 @@ class WholePipeline:
 def all_cores(sizes: Mapping[str, int]) -> dict[str, Any]:
     _, answers = long_enough(sizes["interactions"])
     builds: tuple[Build, ...] = ("fp32", "int8")
-    ways = {"in turn": len(answers), "together": AT_A_TIME if len(answers) > AT_A_TIME else len(answers) // 2}
     found: dict[str, list[dict[str, float]]] = {}
     for number in range(max(1, sizes["rounds"] // 3)):
         for build in builds:
-            for way, at_a_time in ways.items():
-                whole = WholePipeline(build, at_a_time)
-                whole.pipeline.encoder.encode([d.text for it in answers for d in it.retrieved_documents])
-                whole.pipeline.assess(answers[:1])  # embeds the examples of refusals, once per process
-                for name in ("new support", "known support"):
-                    changed = turned(answers, 2 * number + (name == "known support") + 1)
-                    found.setdefault(f"{build}, {name}, {way}", []).append(whole.run(changed))
-    figures: dict[str, Any] = {n: {f: median(run[f] for run in runs) for f in runs[0]} for n, runs in found.items()}
-    for name, runs in found.items():
-        if name.endswith(", together"):
-            before = found[name.replace("together", "in turn")]
-            gains = [run["interactions/s"] / other["interactions/s"] for run, other in zip(runs, before, strict=True)]
-            figures[name]["gain of wall time over in turn"] = median(gains)
-    return figures
+            whole = WholePipeline(build)
+            whole.pipeline.encoder.encode([d.text for it in answers for d in it.retrieved_documents])
+            whole.pipeline.assess(answers[:1])  # embeds the examples of refusals, once per process
+            for name in ("new support", "known support"):
+                changed = turned(answers, 2 * number + (name == "known support") + 1)
+                found.setdefault(f"{build}, {name}", []).append(whole.run(changed))
+    return {n: {f: median(run[f] for run in runs) for f in runs[0]} for n, runs in found.items()}
 
 
 def in_fresh_process(work: Callable[..., Any], *arguments: object) -> Any:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final
 
-from monitor.assess.ahead import one_ahead
 from monitor.assess.chunks.examine import USUAL, Retrieved, examine
 from monitor.assess.chunks.relevance import read_question
 from monitor.assess.classify.lexicon.examples import EXAMPLES, closeness
@@ -54,7 +52,7 @@ class _Encoded:
 class Pipeline:
     """The steps that a batch goes through. They keep no state but what `conversations` remembers.
 
-    Of a long batch, `at_a_time` interactions are encoded while those before them are scored.
+    Of a long batch, `at_a_time` interactions are encoded and scored at a time, which bounds the vectors in memory.
     """
 
     completer: Completer
@@ -83,8 +81,7 @@ class Pipeline:
             for it, leaning, read, support in zip(asked, standalone, interactions, supports, strict=True)
         ]
         groups = [completed[at : at + self.at_a_time] for at in range(0, len(completed), self.at_a_time)]
-        with closing(one_ahead(self._encode, groups)) as encoded:
-            return [a for group in encoded for a in self._score(group)]
+        return [a for group in groups for a in self._score(self._encode(group))]
 
     def _encode(self, completed: Sequence[_Completed]) -> _Encoded:
         readings = [read_answer(each.read.answer, each.read.question) for each in completed]

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from monitor.assess.chunks.segment import Cut
 from monitor.assess.embed.sentences import Vectors
+from monitor.assess.embed.single_precision import single, single_of_document
 from monitor.assess.embed.tokens import Tokens
 from monitor.core.text.stop_words import STOP_WORDS
 from monitor.core.text.words import STEM, stems
@@ -74,15 +75,16 @@ def max_sim(question: Tokens, chunks: Sequence[Cut], documents: Sequence[Tokens]
         weights = np.ones(len(weights))
     if not len(weights):
         return np.zeros(len(chunks))
-    vectors = looked_for["vector"].astype(np.float32).T
+    vectors = single(looked_for).T
     found: list[float] = []
     for number, own in groupby(chunks, key=lambda chunk: chunk.document):
         tokens = documents[number]
+        rows = single_of_document(tokens)
         bounds = np.searchsorted(tokens["start"], [(chunk.start, chunk.end) for chunk in own])
         for first, last in bounds.tolist():
             best = np.zeros(len(weights), np.float32)
             if last > first:
-                best = (tokens["vector"][first:last].astype(np.float32) @ vectors).max(axis=0)
+                best = (rows[first:last] @ vectors).max(axis=0)
             found.append(float(np.clip(best, 0.0, 1.0) @ weights / weights.sum()))
     return np.array(found)
 

@@ -33,14 +33,16 @@ def word_count(text: str) -> int:
 
 def refusing_clauses(piece: str, wording: Wording) -> list[Clause]:
     """The clauses of a sentence, with similar neighbours joined; no clauses if nothing in it refuses."""
-    clauses = [_clause(piece, start, end, wording) for start, end in _clauses(piece, wording)]
-    if not any(c.cue for c in clauses):
-        if len(clauses) == 1 and (clauses[0].start, clauses[0].end) == (0, len(piece)):
+    spans = list(_clauses(piece, wording))
+    cues = [_cue(piece, start, end, wording) for start, end in spans]
+    if not any(cues):
+        if spans == [(0, len(piece))]:
             return []  # the sentence is a single clause, which was searched already
         cue = _cue(piece, 0, len(piece), wording)
         return [Clause(0, len(piece), cue, answers=False)] if cue else []
     joined: list[Clause] = []
-    for clause in clauses:
+    for (start, end), cue in zip(spans, cues, strict=True):
+        clause = Clause(start, end, cue, answers=cue is None and _answers(piece, start, end, wording))
         last = joined[-1] if joined else None
         if last is None or (last.cue and clause.answers) or (last.answers and clause.cue):
             joined.append(clause)
@@ -67,16 +69,14 @@ def _border(match: re.Match[str]) -> int:
     return match.start() + marks if marks else match.end()
 
 
-def _clause(piece: str, start: int, end: int, wording: Wording) -> Clause:
-    if cue := _cue(piece, start, end, wording):
-        return Clause(start, end, cue, answers=False)
+def _answers(piece: str, start: int, end: int, wording: Wording) -> bool:
+    """Whether a clause that does not refuse says something."""
     body = piece[after_lead(piece, start, end, wording) : end]
-    answers = (
+    return (
         word_count(body) >= LEAST_CLAUSE
         and not wording.aside.match(body)
         and not any(whole.fullmatch(body) for whole in (wording.courtesy, wording.hedge, wording.apology))
     )
-    return Clause(start, end, None, answers=answers)
 
 
 def _cue(piece: str, start: int, end: int, wording: Wording) -> Span | None:

@@ -46,6 +46,7 @@ SHORT = 3  # sentences of an answer whose closeness to a refusal counts
 LONGEST_HEAD = 90  # characters of a polite head before a colon
 _CHECKABLE = re.compile(r"\d|@|https?:|www\.")  # a figure or an address can be wrong, so it is not a courtesy
 _QUOTED = re.compile(r'"[^"\n]{1,200}"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」')
+_OPENING_QUOTES = frozenset("“«「")
 
 
 class Role(StrEnum):
@@ -131,7 +132,7 @@ def _stating(folded: str, start: int, end: int) -> list[Sentence]:
     """The sentence as content, except for a polite head that ends in a colon ("Here is what I found: …")."""
     if polite := _polite(folded, start, end):
         return [polite]
-    if BARE.issuperset(WORD.findall(folded, start, end)) or points_elsewhere(folded[start:end]):
+    if all(word[0] in BARE for word in WORD.finditer(folded, start, end)) or points_elsewhere(folded[start:end]):
         return [Sentence(start=start, end=end, role=Role.COURTESY, cue=(start, end), language=None)]
     colon = folded.find(":", start, min(end, start + LONGEST_HEAD))
     if 0 <= colon < end - 1 and (head := _polite(folded, start, colon)):
@@ -174,7 +175,7 @@ def _refusing(folded: str, start: int, end: int) -> list[Sentence]:
     """
     stop = end if end - start <= LONGEST_SENTENCE else start + LONGEST_SENTENCE
     piece = _unquoted(folded[start:stop])
-    found = {w.code for word in WORD.findall(piece) for w in CUES.get(word, ())}
+    found = {w.code for word in CUES.keys() & WORD.findall(piece) for w in CUES[word]}
     if unspaced(piece) and CUE_PIECES.search(piece):
         found.update(w.code for w in UNSPACED)
     for wording in WORDINGS:
@@ -193,6 +194,8 @@ def _part(start: int, clause: Clause, language: str) -> Sentence:
 
 def _unquoted(piece: str) -> str:
     """The piece with its quotations blanked, unless they are most of it."""
+    if '"' not in piece and (piece.isascii() or _OPENING_QUOTES.isdisjoint(piece)):
+        return piece
     quoted = sum(len(m[0]) for m in _QUOTED.finditer(piece))
     return piece if quoted > MOSTLY * len(piece) else _QUOTED.sub(lambda m: "x" * len(m[0]), piece)
 

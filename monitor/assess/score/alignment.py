@@ -23,10 +23,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.assess.embed.single_precision import Floats, single, single_of_document
 from monitor.assess.embed.tokens import Tokens
 from monitor.core.text.sentences import Span
-
-Floats = NDArray[np.float32]
 
 RARE = 4.0  # weight above which a token is a rare word
 RARE_UNIT = 5.0  # weight that counts as one rare word
@@ -93,17 +92,16 @@ class Source:
             for number, (tokens, spans) in enumerate(zip(documents, passages, strict=True))
             if len(tokens) and spans
         ]
-        dimensions = filled[0][1]["vector"].shape[1] if filled else 0
-        vectors = np.empty((sum(len(tokens) for _, tokens, _ in filled), dimensions), np.float32)
+        vectors = [single_of_document(tokens) for _, tokens, _ in filled]
         starts, found = [0], []
         for number, tokens, spans in filled:
             begin = starts[-1]
-            vectors[begin : begin + len(tokens)] = tokens["vector"]
             for part in _parts(tokens, spans, LONGEST_PASSAGE):
                 starts.append(begin + part.last)
                 found.append(Passage(document=number, start=part.start, end=part.end))
         together = np.array([left.document == right.document for left, right in pairwise(found)], bool)
-        return cls(vectors=vectors, starts=starts, passages=found, together=together)
+        joined = np.concatenate(vectors) if vectors else np.empty((0, 0), np.float32)
+        return cls(vectors=joined, starts=starts, passages=found, together=together)
 
     def align(self, answer: Tokens, sentences: Sequence[Span]) -> list[SentenceAlignment | None]:
         """The alignment of each sentence; None for a sentence without tokens, or if no document has tokens.
@@ -136,7 +134,7 @@ class Source:
         closest, in_context = np.full((2, len(tokens) + 1), -1, np.float32)
         for first, last in _blocks(self.starts, COLUMNS):
             cosines = self.vectors[self.starts[first] : self.starts[last]] @ _with_zeros(tokens).T
-            np.maximum(closest, cosines.max(axis=0), out=closest)
+            np.maximum(closest, np.maximum.reduce(cosines, axis=0), out=closest)
             np.maximum(in_context, _context(cosines), out=in_context)
         weights = _weights(tokens, [_Part(0, 0, len(tokens), 0, len(text))])
         shares = weights / np.maximum(np.add.reduceat(weights, [0]), np.finfo(np.float32).tiny)
@@ -155,7 +153,8 @@ class Source:
                 own = cosines[self.starts[passage] - begin : self.starts[passage + 1] - begin]
                 np.maximum.reduce(own, axis=0, out=best[passage])
             np.maximum(in_context, _context(cosines), out=in_context)
-        best, closest, in_context = best[:, :count], best[:, :count].max(axis=0), in_context[:count]
+        best, in_context = best[:, :count], in_context[:count]
+        closest = np.maximum.reduce(best, axis=0)
         support = _support(closest, in_context)
         total = np.maximum(np.add.reduceat(weights, starts), np.finfo(np.float32).tiny)
         shares = weights / np.repeat(total, np.diff([*starts, count]))
@@ -200,9 +199,8 @@ def align(
 
 def _with_zeros(tokens: Tokens) -> Floats:
     """The vectors in single precision, and a row of zeros for `_context`."""
-    found: Floats = np.zeros((len(tokens) + 1, tokens["vector"].shape[1]), np.float32)
-    found[:-1] = tokens["vector"]
-    return found
+    vectors = single(tokens)
+    return np.concatenate([vectors, np.zeros((1, vectors.shape[1]), np.float32)])
 
 
 def _support(closest: Floats, in_context: Floats) -> Floats:
@@ -238,7 +236,7 @@ def _context(cosines: Floats) -> Floats:
     total[1:-1, -2] *= 1.5
     total[0, -2] *= 2
     total[-1, 0] *= 2
-    means: Floats = total.max(axis=0) / 3
+    means: Floats = np.maximum.reduce(total, axis=0) / 3
     return means
 
 

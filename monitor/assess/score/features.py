@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 from math import ceil
 from typing import Final, NamedTuple
 
@@ -54,6 +54,7 @@ FEATURES: Final = {
     "detector": "the configured detector's probability that something is made up",
 }
 
+_METRICS: Final = tuple(field.name for field in fields(Metrics))
 LIKE: Final = 0.6  # the score from which on a sentence and its passage are about the same thing
 MOST_PAIRS = 500  # sentences of an answer whose alignment is stored
 MOST_FACTS = 3  # missing facts that count together: a long answer with a table should not be judged by it alone
@@ -119,7 +120,7 @@ def gather_evidence(
     row |= {
         "question_held": source.support(interaction.question, encoded.question),
         "support_elsewhere": _elsewhere(support),
-        **asdict(metrics),
+        **{name: getattr(metrics, name) for name in _METRICS},
         "detector": detected,
     }
     return Evidence(
@@ -221,10 +222,12 @@ def _few(texts: Sequence[str]) -> Sequence[str]:
     return texts if size <= 1 else ["\n\n".join(texts[at : at + size]) for at in range(0, len(texts), size)]
 
 
-@cached_by_text
-def _sentences(passage: str) -> Sequence[str]:
+def _read_sentences(passage: str) -> Sequence[str]:
     """The sentences of a passage, as far as `contradicts` reads them."""
     return tuple(passage[start : min(end, start + LONGEST)] for start, end in sentence_spans(passage))
+
+
+_sentences = cached_by_text(_read_sentences, texts=4_096, longest=LONGEST)  # a document has many passages
 
 
 def _pair(

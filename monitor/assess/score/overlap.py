@@ -77,19 +77,25 @@ def overlap(answer: str, question: str, documents: Sequence[str]) -> Overlap:
     content = [word for word in words if word not in _COMMON]
     asked = frozenset(stems(question))
     bigrams = list(pairwise(words))
-    grams, numbers = np.unique(_grams(answer), return_inverse=True)
+    every = _grams(answer)
+    order = every.argsort()
+    ordered = every[order]
+    first = np.ones(len(every), bool)  # of its kind
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    grams = ordered[first]
     held = np.zeros(len(grams), bool)
     lacking, lacking_bigrams = set(content), set(bigrams)
     for document in wordings:
         lacking = _without(lacking, document.words)
         lacking_bigrams = _without(lacking_bigrams, document.bigrams)
         _mark_common(held, grams, document.grams)
-    found = held[numbers]
+    found = np.empty(len(every), bool)
+    found[order] = held[np.cumsum(first) - 1]
     return Overlap(
         content=_share_held(content, lacking),
         new_content=_share_held([word for word in content if word not in asked], lacking),
         bigrams=_share_held(bigrams, lacking_bigrams),
-        quoted=_share(int(found.sum()), len(found)),
+        quoted=_share(int(np.count_nonzero(found)), len(found)),
         copied=_share(_longest_run(found), len(found)),
     )
 

@@ -10,9 +10,11 @@ Span = tuple[int, int]
 # a line break before a list item or anything that does not start in lower case. The possessive quantifiers keep a
 # hostile run of full stops and spaces from costing quadratic time.
 _END = re.compile(
-    r"""(?<![.!?…])[.!?…]++['")\]»”’]*+(?:(?=\s+[^\sa-zà-öø-ÿ]) | \s*$)
-      | [。！？｡؟]+["'」』）”’]*
-      | \n\s*\n | \n(?=\s*(?:[-*•–]\s|\d{1,3}[.)]\s|[^\sa-zà-öø-ÿ]))""",
+    r"""[.!?…。！？｡؟\n](?:  # a search skips all other characters
+        (?<=[.!?…])(?<![.!?…][.!?…])[.!?…]*+['")\]»”’]*+(?:(?=\s+[^\sa-zà-öø-ÿ]) | \s*$)
+      | (?<=[。！？｡؟])[。！？｡؟]*["'」』）”’]*
+      | (?<=\n)(?:\s*\n | (?=\s*(?:[-*•–]\s|\d{1,3}[.)]\s|[^\sa-zà-öø-ÿ])))
+    )""",
     re.VERBOSE,
 )
 # A full stop after one of these ends no sentence. Initials and section numbers are recognised by their shape.

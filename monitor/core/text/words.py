@@ -9,6 +9,7 @@ STEM = 6  # the first letters of a word, which stand for all its inflections
 
 _UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # Thai, kana, Chinese characters
 _WORD = re.compile(rf"[^\W_{_UNSPACED}]+|[{_UNSPACED}]+")
+_ASCII_STEM = re.compile(rf"([a-z0-9]{{1,{STEM}}})[a-z0-9]*+")
 _MARKS = re.compile(r"([^\w\s]{30})[^\w\s]+")
 _FIRST_UNSPACED = re.compile(f"[{_UNSPACED}]")
 
@@ -17,7 +18,7 @@ def stems(text: str) -> list[str]:
     """The stems of the words in order, in lower case; pairs of characters in scripts without spaces."""
     folded = text.casefold()
     if folded.isascii():
-        return [word[:STEM] for word in _WORD.findall(folded)]
+        return _ASCII_STEM.findall(folded)
     folded = normalize("NFC", few_marks(folded))  # joins letters with separate accents, as in texts from PDF
     found: list[str] = []
     for word in _WORD.findall(folded):

@@ -1,4 +1,4 @@
-"""A long batch is encoded in groups, each while the one before it is scored: nothing of that shows in the result."""
+"""A long batch is encoded and scored in groups: nothing of that shows in the result."""
 
 from __future__ import annotations
 
@@ -97,11 +97,11 @@ class Failing:
         return [Detection(score=0.5, spans=())] * len(claims)
 
 
-def test_a_failure_while_the_next_group_is_encoded_leaves_no_work_behind():
+def test_a_failure_in_a_later_group_ends_the_work_and_the_next_try_encodes_only_the_rest():
     model = Counting()
     flow = pipeline(model, at_a_time=4, detector=Failing())
     with pytest.raises(Retriable, match="no memory"):
         flow.assess(asked(16))
-    assert model.calls == 3  # the group that was under way was finished, and no other one begun
+    assert model.calls == 2  # no other group was begun
     assert len(flow.assess(asked(16))) == 16
     assert set(model.passes.values()) == {1}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from monitor.assess.score.facts import dates, names
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.language import Language, language_of
 from monitor.assess.score.facts.quantities import numbers, worded
+from monitor.assess.score.facts.quantities.number_words import CACHED
 from monitor.assess.score.facts.quantities.numerals import Numerals, may_begin
 from monitor.assess.score.facts.quantities.quantity import Readings
 from monitor.assess.score.facts.quantities.units import unit_after, unit_before
@@ -16,8 +18,10 @@ from monitor.assess.score.facts.tokens import FIGURES, Tokens
 from monitor.core.text.markup import blank_markup
 
 _BEGINNINGS = dates.STARTS | worded.STARTS
+_ARTICLES = frozenset(("a", "an"))  # numbers only in a source: "a month" is one
 _YEAR_SIGNS = frozenset("年년")
 _COUNTED = frozenset(("million", "billion", "thousand", "people", "users"))
+_LONGEST_WORD = 32  # letters of a word about which an answer is cached
 _LONGEST_IDENTIFIER = 100
 _LONGEST_SUFFIX = 3  # capital letters after figures that make a name; longer ones are an unknown unit
 
@@ -34,10 +38,10 @@ def read(text: str, *, source: bool) -> Iterator[Fact]:
     """The facts of `text`. Those of a source are read generously, also from its code, but without plain names."""
     tokens = Tokens(blank_markup(text, code=source))
     reader = _Reader(tokens, language_of(text), source=source)
+    begins_no_fact = _begins_none_of_source if source else _begins_none
     after = 0
     for i, raw in enumerate(tokens):
-        # Nine words in ten need no more than this check.
-        if i < after or (raw.islower() and raw not in _BEGINNINGS and raw.isalpha() and not may_begin(raw)):
+        if i < after or (len(raw) <= _LONGEST_WORD and begins_no_fact(raw)):  # nine words in ten
             continue
         found = reader.at(i)
         if found is None:
@@ -45,6 +49,18 @@ def read(text: str, *, source: bool) -> Iterator[Fact]:
         after = found.after
         start, end = tokens.start(i), tokens.end(after - 1)
         yield Fact(kind=found.kind, start=start, end=end, text=text[start:end], key=found.key)
+
+
+@lru_cache(maxsize=CACHED)
+def _begins_none_of_source(word: str) -> bool:
+    """Whether no fact of a source begins with the word, since it has no capital and is no word of a number or date."""
+    return word.islower() and word.isalpha() and word not in _BEGINNINGS and not may_begin(word)
+
+
+@lru_cache(maxsize=CACHED)
+def _begins_none(word: str) -> bool:
+    """Whether no fact of an answer begins with the word."""
+    return word in _ARTICLES or _begins_none_of_source(word)
 
 
 class _Found(NamedTuple):

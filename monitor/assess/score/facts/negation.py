@@ -10,7 +10,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
+from typing import NamedTuple
 
 from monitor.assess.score.facts.antonyms import OPPOSITES, opposite, stem
 from monitor.assess.score.facts.language import COMMON, listed
@@ -98,36 +99,27 @@ def contradicts(answer_sentence: str, source_sentence: str) -> bool:
 
 
 class _Sentence:
-    """A sentence as it is compared; what only few comparisons need is read when it is asked for."""
+    """A sentence as it is compared. `opposites` has the words that have opposites, and the stems of these."""
+
+    __slots__ = ("_clauses", "asks", "negates", "opposites", "text", "turning", "unspaced", "words")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.asks = text.rstrip().endswith(("?", "？"))
+        self.unspaced = not text.isascii() and _UNSPACED.search(text) is not None
+        self.words = frozenset(_words(_plain(text).lower()))
+        self.negates = not _NEGATORS.isdisjoint(self.words)
+        senses = [(word, sense) for word in self.words if (sense := _sense(word)) is not None]
+        self.turning = frozenset().union(*(sense.turning for _, sense in senses)) if senses else frozenset()
+        self.opposites = {word: sense.opposites for word, sense in senses if sense.opposites}
+        self._clauses: list[_Clause] | None = None
 
-    @cached_property
-    def unspaced(self) -> bool:
-        return _UNSPACED.search(self.text) is not None
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        return frozenset(_words(_plain(self.text).lower()))
-
-    @cached_property
-    def negates(self) -> bool:
-        return not _NEGATORS.isdisjoint(self.words)
-
-    @cached_property
-    def turning(self) -> frozenset[str]:
-        return _turning(self.words)
-
-    @cached_property
-    def opposites(self) -> dict[str, frozenset[str]]:
-        """The stems that are opposites of a word, for each word that has any."""
-        return {word: OPPOSITES[base] for word in self.words if (base := stem(word)) in OPPOSITES}
-
-    @cached_property
+    @property
     def clauses(self) -> list[_Clause]:
-        return _clauses(_plain(self.text))
+        """Read when they are first asked for, since few comparisons need them."""
+        if self._clauses is None:
+            self._clauses = _clauses(_plain(self.text))
+        return self._clauses
 
 
 _of_source = lru_cache(maxsize=4_096)(_Sentence)  # documents recur
@@ -149,7 +141,7 @@ def _may_oppose(ours: _Sentence, theirs: _Sentence) -> bool:
 
 def _plain(sentence: str) -> str:
     """The sentence with straight apostrophes, and with each contracted "not" or "ne" as a word of its own."""
-    text = sentence.translate(_APOSTROPHES)
+    text = sentence if sentence.isascii() else sentence.translate(_APOSTROPHES)
     return _CONTRACTED.sub(" not ", text) if "n'" in text else text
 
 
@@ -169,6 +161,21 @@ def _negations(words: Sequence[str]) -> int:
     if len(found) > 1 and any(word in _CONCORD for word in found):
         return 1
     return len(found)
+
+
+class _Sense(NamedTuple):
+    """How a word turns what a sentence states: the words of _TURNING that it is, and the stems of its opposites."""
+
+    turning: frozenset[str]
+    opposites: frozenset[str]
+
+
+@lru_cache(maxsize=32_768)
+def _sense(word: str) -> _Sense | None:
+    """None for nearly all words."""
+    base = stem(word)
+    turning, opposites = _TURNING & {word, base}, OPPOSITES.get(base, frozenset())
+    return _Sense(turning, opposites) if turning or opposites else None
 
 
 def _turning(words: frozenset[str]) -> frozenset[str]:

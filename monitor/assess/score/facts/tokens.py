@@ -54,11 +54,18 @@ class Tokens:
 
     def __init__(self, text: str) -> None:
         self.text = text if text.isascii() else text.translate(_NARROW)
-        found = [match for match in _TOKEN.finditer(self.text) if match.lastgroup != "other"]
-        self._spans = [match.span(match.lastindex or 0) for match in found]
+        self._spans: list[tuple[int, int]] = []
+        self._kinds: list[str | None] = []
+        self._raws: list[str] = []
+        for match in _TOKEN.finditer(self.text):
+            kind, number = match.lastgroup, match.lastindex or 0
+            if kind != "other":
+                self._spans.append(match.span(number))
+                self._kinds.append(kind)
+                self._raws.append(match[number])
         # The empty tokens at the end also serve as those before the first: index -1 is the last of them.
-        self._kinds = [*[match.lastgroup for match in found], *[None] * AROUND]
-        self._raws = [*[self.text[start:end] for start, end in self._spans], *[""] * AROUND]
+        self._kinds += [None] * AROUND
+        self._raws += [""] * AROUND
 
     def __len__(self) -> int:
         return len(self._spans)

@@ -37,3 +37,10 @@ def test_the_most_recent_texts_are_kept():
     assert len(read) == CACHED_TEXTS + 1
     length("0")
     assert len(read) == CACHED_TEXTS + 2
+
+
+def test_short_texts_alone_are_cached_where_a_function_is_to_keep_many():
+    read = []
+    length = cached_by_text(lambda text: read.append(text) or len(text), texts=2, longest=3)
+    assert [length("abc"), length("abc"), length("abcd"), length("abcd")] == [3, 3, 4, 4]
+    assert read == ["abc", "abcd", "abcd"]

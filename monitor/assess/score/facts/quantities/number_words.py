@@ -15,7 +15,7 @@ import text_to_num
 
 from monitor.assess.score.facts.language import Language, listed
 
-_LONGEST = 70  # letters; the longest German number below a million has 65
+LONGEST = 70  # letters; the longest German number below a million has 65
 CACHED = 8_192  # words
 
 # Words with which the numbers of each language begin; those with the same first three letters are asked about as well.
@@ -99,7 +99,7 @@ _NOTHING: Mapping[Language, SpokenNumber] = MappingProxyType({})
 
 def spoken(word: str) -> Mapping[Language, SpokenNumber]:
     """What a lower-case word alone says as a number, by language; empty for nearly all words."""
-    if word[:3] not in BEGINNINGS or len(word) > _LONGEST or word in _NO_NUMBERS:
+    if word[:3] not in BEGINNINGS or len(word) > LONGEST or word in _NO_NUMBERS:
         return _NOTHING
     return _spoken(word)
 
@@ -116,7 +116,7 @@ def _spoken(word: str) -> Mapping[Language, SpokenNumber]:
 
 def with_a_half(word: str) -> float | None:
     """The value of "anderthalb", "zweieinhalb" or "tweeënhalf"; None for other words."""
-    if word[:3] not in BEGINNINGS or len(word) > _LONGEST or not (found := _HALVES.match(word)):
+    if word[:3] not in BEGINNINGS or len(word) > LONGEST or not (found := _HALVES.match(word)):
         return None
     if found[1] or found[2]:
         return 1.5

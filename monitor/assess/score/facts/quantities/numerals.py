@@ -11,6 +11,7 @@ from monitor.assess.score.facts.quantities.number_words import (
     BEGINNINGS,
     CACHED,
     JOINS,
+    LONGEST,
     SpokenNumber,
     read_apart,
     read_words,
@@ -94,7 +95,7 @@ class Numeral(NamedTuple):
 
 def may_begin(word: str) -> bool:
     """Whether a number in words may begin with the lower-case word."""
-    return word[:3] in _FIRST_LETTERS and _may_begin(word)
+    return word[:3] in _FIRST_LETTERS and len(word) <= LONGEST and _may_begin(word)
 
 
 @lru_cache(maxsize=CACHED)
