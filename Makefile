@@ -13,7 +13,7 @@ UV ?= $(or $(wildcard $(BIN)/uv),uv)
 # Python compiles what is imported, when it is: most of what is installed never is.
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
 PIP_LIVE := $(VENV_LIVE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
-IMAGE_EXTRAS := --extra grpc --extra otel --extra timestamps
+IMAGE_EXTRAS := --extra grpc --extra otel --extra timestamps --extra tokenizers
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 
 # Every process would compile the program anew: a tenth of the start of each of the hundreds that the tests run.
@@ -69,7 +69,7 @@ e2e: $(READY_DEV) ## the whole program, as a user runs it
 	$(PYTEST) -n 4 tests/e2e
 
 # Each prints a table, and with --json PATH writes its figures; benchmarks/README.md says what each measures.
-BENCHMARKS := replay/run scoring/run embedding/run embedding/saturation verdicts/run verdicts/order verdicts/refusals verdicts/facts \
+BENCHMARKS := replay/run scoring/run embedding/run embedding/saturation embedding/word_pieces verdicts/run verdicts/order verdicts/refusals verdicts/facts \
 	verdicts/robustness verdicts/label_queue study/squad study/cloud_faq consume/run collect/run collect/decode collect/kill faults/run faults/takeover \
 	judge/run alerts/rules alerts/run alerts/ranks web/run audit/run audit/attacks audit/customer rates/run rates/cost reference/run \
 	people/incidents people/quality people/run install/run start/run client/run chunks/run chunks/paired chunks/follow_ups probe/run \

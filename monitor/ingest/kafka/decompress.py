@@ -10,8 +10,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import cramjam
 import lz4.frame
-import snappy
 
 from monitor.core.errors import MonitorError
 
@@ -24,12 +24,11 @@ GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 _PIECE = 2**20  # bytes that are decompressed at a time
 _XERIAL = b"\x82SNAPPY\x00"  # begins the blocks that Java writes; two numbers follow it
 _XERIAL_HEADER = 16
-_LONGEST_VARINT = 5
 _LZ4_BLOCKS = range(4, 8)  # the sizes of blocks that there are
 _LZ4_FLAGS, _LZ4_SIZES = 4, 5  # bytes of a frame, after the four that begin each
 _DAMAGED = (
     *(EOFError, OSError, ValueError, IndexError, struct.error),
-    *(zlib.error, zstd.ZstdError, snappy.UncompressError, RuntimeError),  # RuntimeError: lz4
+    *(zlib.error, zstd.ZstdError, cramjam.DecompressionError, RuntimeError),  # RuntimeError: lz4
 )
 _READERS: dict[int, Callable[[io.BytesIO], Any]] = {
     GZIP: lambda source: gzip.GzipFile(fileobj=source),
@@ -59,8 +58,9 @@ def decompressed(codec: int, data: bytes, most: int) -> bytearray:
     try:
         if codec == SNAPPY:
             for block in _snappy_blocks(data):
-                _check(len(out) + _snappy_length(block), most)
-                out += snappy.uncompress(block)
+                # The length that a block declares is allocated before anything is decompressed.
+                _check(len(out) + cramjam.snappy.decompress_raw_len(block), most)
+                out += cramjam.snappy.decompress_raw(block)
             return out
         with _READERS[codec](io.BytesIO(data)) as reader:
             while piece := reader.read(_PIECE):
@@ -106,13 +106,3 @@ def _snappy_blocks(data: bytes) -> Iterator[bytes]:
             raise ValueError(f"a block of {length} bytes with {len(data) - at} left")
         yield data[at : at + length]
         at += length
-
-
-def _snappy_length(block: bytes) -> int:
-    """The length that a block declares: it is allocated before anything is decompressed."""
-    length = 0
-    for number, byte in enumerate(block[:_LONGEST_VARINT]):
-        length |= (byte & 0x7F) << (7 * number)
-        if byte < 0x80:  # noqa: PLR2004
-            return length
-    raise ValueError("a block without a length")

