@@ -7,7 +7,7 @@ Once the secret is deleted, no commitment of the interaction can be opened, or i
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 
 from monitor.audit.canonical import canonical
@@ -34,15 +34,29 @@ def commitment(key: bytes, value: Json) -> str:
     Raises:
         ValueError: the value has no canonical form.
     """
-    return commitment_of(key, canonical(value))
+    return _hmac(key, canonical(value)).hex()
 
 
-def commitment_of(key: bytes, written: bytes) -> str:
-    """The commitment to a value by its canonical bytes."""
-    return _hmac(key, written).hex()
+def commitments(secret: bytes, scope: str, written: Mapping[str, bytes]) -> dict[str, Json]:
+    """The commitments to values by their canonical bytes; the name of a field is `scope` and the key of its value.
+
+    Half of sealing goes into hashing, so this keeps what one secret needs for all of its fields.
+    """
+    inner, outer = _pads(secret)
+    made: dict[str, Json] = {}
+    for name, value in written.items():
+        key = sha256(outer + sha256(inner + (scope + name).encode()).digest()).digest()
+        made[name] = _hmac(key, value).hex()
+    return made
 
 
 def _hmac(key: bytes, message: bytes) -> bytes:
-    """HMAC-SHA256 (RFC 2104) for keys of at most 64 bytes. It dominates sealing, and is a third faster than `hmac`."""
+    """HMAC-SHA256 (RFC 2104) for keys of at most 64 bytes, a third faster than `hmac`."""
+    inner, outer = _pads(key)
+    return sha256(outer + sha256(inner + message).digest()).digest()
+
+
+def _pads(key: bytes) -> tuple[bytes, bytes]:
+    """What HMAC puts before the message, and before the digest of that."""
     padded = key.ljust(_BLOCK, b"\0")
-    return sha256(padded.translate(_OUTER) + sha256(padded.translate(_INNER) + message).digest()).digest()
+    return padded.translate(_INNER), padded.translate(_OUTER)

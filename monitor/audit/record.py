@@ -16,13 +16,13 @@ from __future__ import annotations
 import hmac
 import math
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from monitor.audit.canonical import LARGEST_INTEGER, canonical
-from monitor.audit.commitment import commitment, commitment_of, field_key
+from monitor.audit.canonical import LARGEST_INTEGER, canonical, is_json
+from monitor.audit.commitment import commitment, commitments, field_key
 from monitor.core.model import Json
 
 VERSION = 2  # of the record of a row
@@ -68,24 +68,25 @@ _IDENTIFIED_BY = {
     **dict.fromkeys(ASSESSMENT_PERSONAL, (ASSESSMENT, ("profile_hash", "revised_at"))),
     **dict.fromkeys(JUDGEMENT_PERSONAL, (JUDGEMENT, ("metric", "model", "prompt_hash", "judged_at"))),
 }
+_UTC = "+00:00"
 _NUMBER = "$number"
-_FLOAT4_DIGITS = range(6, 10)  # nine give any float4 back, six often do
 _FLOAT4 = struct.Struct("<f")
 _PORTABLE = frozenset({str, bool, type(None)})
 
 Row: TypeAlias = Mapping[str, Any]
 Record: TypeAlias = dict[str, Json]
+Write: TypeAlias = Callable[[Json], bytes]  # the values that are committed to: `canonical`, or a faster one
 
 
-def interaction_record(row: Row, secret: bytes, version: int = VERSION) -> Record:
+def interaction_record(row: Row, secret: bytes, version: int = VERSION, write: Write = canonical) -> Record:
     """The record of a row of `interaction`."""
     record = _record(INTERACTION, row, INTERACTION_PUBLIC, version)
     record |= {name: portable(row[name]) for name in INTERACTION_OPTIONAL if row.get(name) is not None}
     digests = () if row.get("tag_digests") is None else INTERACTION_DIGESTS
-    return record | _committed(row, secret, (*INTERACTION_PERSONAL, *digests), version)
+    return record | _committed(row, secret, (*INTERACTION_PERSONAL, *digests), version, write)
 
 
-def assessment_record(row: Row, secret: bytes, version: int = VERSION) -> Record:
+def assessment_record(row: Row, secret: bytes, version: int = VERSION, write: Write = canonical) -> Record:
     """The record of a row of `assessment`; `secret` is that of the interaction."""
     record = _record(ASSESSMENT, row, ASSESSMENT_PUBLIC, version)
     for name in ASSESSMENT_REAL:
@@ -94,11 +95,11 @@ def assessment_record(row: Row, secret: bytes, version: int = VERSION) -> Record
         record |= {"rank": _float4(row.get("rank")), "reference": row.get("reference")}
     record |= {name: portable(row[name]) for name in ASSESSMENT_OPTIONAL if row.get(name) is not None}
     for name in ASSESSMENT_DIGESTS:
-        record[name] = sha256(_canonical(row[name], version)).hexdigest()
-    return record | _committed(row, secret, ASSESSMENT_PERSONAL, version)
+        record[name] = sha256(_canonical(row[name], version, write)).hexdigest()
+    return record | _committed(row, secret, ASSESSMENT_PERSONAL, version, write)
 
 
-def judgement_record(row: Row, secret: bytes, version: int = VERSION) -> Record:
+def judgement_record(row: Row, secret: bytes, version: int = VERSION, write: Write = canonical) -> Record:
     """The record of a row of `judgement`; `secret` is that of the interaction.
 
     It has an `inclusion` where the row has one. Releases that stored none have sealed records without it.
@@ -106,7 +107,7 @@ def judgement_record(row: Row, secret: bytes, version: int = VERSION) -> Record:
     record = _record(JUDGEMENT, row, JUDGEMENT_PUBLIC, version)
     if row.get("inclusion") is not None:
         record["inclusion"] = portable(row["inclusion"])
-    return record | _committed(row, secret, JUDGEMENT_PERSONAL, version)
+    return record | _committed(row, secret, JUDGEMENT_PERSONAL, version, write)
 
 
 def act_record(*, kind: str, app: str, subject: str, body: Mapping[str, Json]) -> Record:
@@ -154,7 +155,7 @@ def portable(value: Any) -> Json:
     if isinstance(value, list | tuple):
         return [portable(item) for item in value]
     if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+        return _time(value)
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
@@ -179,23 +180,36 @@ def _record(kind: str, row: Row, public: Iterable[str], version: int) -> Record:
     record: Record = {"v": version, "kind": kind, "app": row["app"], "id": row["id"]}
     for name in public:
         value = row[name]
-        record[name] = value if type(value) in _PORTABLE else portable(value)  # nearly all values are portable
+        record[name] = value if type(value) in _PORTABLE else _public(value)  # nearly all values are portable
     return record
 
 
-def _committed(row: Row, secret: bytes, fields: tuple[str, ...], version: int) -> Record:
-    scope = _scope(row, fields[0])
-    written = {name: _canonical(row[name], version) for name in fields}
-    return {"committed": {name: commitment_of(field_key(secret, scope + name), written[name]) for name in fields}}
+def _public(value: Any) -> Json:
+    """As `portable`. Raises TypeError where JSON has no such type, as when somebody changed that of a column."""
+    kind = type(value)
+    if kind is datetime:
+        return _time(value)
+    if kind is float and value.is_integer() and abs(value) <= LARGEST_INTEGER:
+        return int(value)  # which is written the same, and faster
+    made = portable(value)
+    if not is_json(made):
+        raise TypeError(f"a {type(value).__name__} has no form in a record")
+    return made
 
 
-def _canonical(value: Any, version: int) -> bytes:
+def _committed(row: Row, secret: bytes, fields: tuple[str, ...], version: int, write: Write) -> Record:
+    written = {name: _canonical(row[name], version, write) for name in fields}
+    return {"committed": commitments(secret, _scope(row, fields[0]), written)}
+
+
+def _canonical(value: Any, version: int, write: Write) -> bytes:
     try:
-        written = canonical(value)
+        written = write(value)
     except ValueError:  # rare, so this is faster than checking first
         return canonical(_in_version(value, version))
-    # only where this occurs may a key begin with $
-    return written if version == _UNTAGGED or b'"$' not in written else canonical(tagged(value))
+    # Only where this occurs may a key begin with $. Looking for one byte first is many times as fast.
+    is_tagged = version != _UNTAGGED and b"$" in written and b'"$' in written
+    return canonical(tagged(value)) if is_tagged else written
 
 
 def _in_version(value: Any, version: int) -> Json:
@@ -208,6 +222,14 @@ def _scope(row: Row, field: str) -> str:
     if not columns and row.get("replaced_at") is None:
         return f'["{kind}"]'
     return canonical([kind, *(portable(row[name]) for name in columns or ("replaced_at",))]).decode()
+
+
+def _time(value: datetime) -> str:
+    """A time in UTC, which most times are in."""
+    written = value.isoformat(timespec="microseconds")
+    if not written.endswith(_UTC):
+        written = value.astimezone(UTC).isoformat(timespec="microseconds")
+    return written[: -len(_UTC)] + "Z"
 
 
 def _beyond(value: int) -> Json:
@@ -223,4 +245,7 @@ def _float4(value: float | None) -> Json:
         return portable(value)
     stored = _FLOAT4.pack(value)
     (exact,) = _FLOAT4.unpack(stored)
-    return next(short for digits in _FLOAT4_DIGITS if _FLOAT4.pack(short := float(f"{exact:.{digits}g}")) == stored)
+    # The fewest digits that give it back, from six on. Seven first: where they do not, neither do six.
+    if _FLOAT4.pack(short := float(f"{exact:.7g}")) == stored:
+        return shorter if _FLOAT4.pack(shorter := float(f"{exact:.6g}")) == stored else short
+    return short if _FLOAT4.pack(short := float(f"{exact:.8g}")) == stored else float(f"{exact:.9g}")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,9 +22,9 @@ from psycopg.types.json import set_json_loads
 from pydantic_core import from_json, to_json
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-from monitor.audit.canonical import canonical
+from monitor.audit.canonical import canonical, canonical_of_json
 from monitor.audit.commitment import new_secret
-from monitor.audit.record import VERSION, Record, Row, assessment_record, interaction_record, judgement_record
+from monitor.audit.record import VERSION, Record, Row, Write, assessment_record, interaction_record, judgement_record
 from monitor.core.errors import Fatal
 from monitor.core.model import Mark
 from monitor.store.audit_queue import STORED, Kind, judgement_part
@@ -37,7 +38,7 @@ REVISES = "revises"
 OF_LEAF = frozenset({REVISES, "entry", "sealed_at"})  # what a leaf says beside the record of its row
 SECRET = "audit_secret"  # noqa: S105  the name under which a row brings the secret of its interaction
 
-_RECORD: Mapping[str, Callable[[Row, bytes, int], Record]] = {
+_RECORD: Mapping[str, Callable[[Row, bytes, int, Write], Record]] = {
     Kind.INTERACTION: interaction_record,
     Kind.ASSESSMENT: assessment_record,
     Kind.JUDGEMENT: judgement_record,
@@ -80,11 +81,13 @@ _READ = {(kind, at_time): _select(kind, at_time=at_time) for kind in STORED for 
 
 _NEW = "INSERT INTO audit_secret (app, id, secret) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
 _EXPONENT = re.compile("[0-9]e[+]?[0-9]")
+# Several times as fast as the standard library's. JSON has no NaN, and neither have the records that are made of it.
+_parsed = partial(from_json, allow_inf_nan=False)
 
 
 def as_jsonb(text: str) -> Any:
     """What is read back of JSON that was stored as jsonb, which has no exponents: 1e+25 becomes an integer."""
-    return from_json(text) if _EXPONENT.search(text) is None else json.loads(text, parse_float=_as_numeric)
+    return _parsed(text) if _EXPONENT.search(text) is None else json.loads(text, parse_float=_as_numeric)
 
 
 def _as_numeric(text: str) -> int | float:
@@ -132,9 +135,9 @@ def read_rows(
     at = times or [None] * len(keys)
     wanted = [{"app": app, "id": id_, "part": part, "at": at} for (app, id_, part), at in zip(keys, at, strict=True)]
     with connection.cursor(row_factory=dict_row) as cursor:
-        set_json_loads(from_json, cursor)  # several times as fast as the standard library's
+        set_json_loads(_parsed, cursor)
         cursor.execute(_READ[kind, times is not None], {"keys": to_json(wanted).decode()})
-        return {(row["app"], row["id"], row["part"]): row for row in cursor}
+        return {(row["app"], row["id"], row["part"]): row for row in cursor.fetchall()}
 
 
 def states(
@@ -181,9 +184,9 @@ def queued_records(
 
 
 def queued_record(kind: Kind, row: Row, secret: bytes, revises: str | None = None) -> str:
-    """What is to be sealed of a row, in canonical form; `secret` is that of its interaction."""
-    record = row_record(kind, row, secret)
-    return canonical(record if revises is None else {**record, REVISES: revises}).decode()
+    """What is to be sealed of a row that `stored_row` gave, in canonical form; `secret` is that of its interaction."""
+    record = row_record(kind, row, secret, write=canonical_of_json)
+    return canonical_of_json(record if revises is None else {**record, REVISES: revises}).decode()
 
 
 def record_digest(record: Record) -> str:
@@ -214,9 +217,11 @@ def part_of(kind: str, row: Row) -> str:
     return ""
 
 
-def row_record(kind: str, row: Mapping[str, Any], secret: bytes, version: int = VERSION) -> Record:
+def row_record(
+    kind: str, row: Mapping[str, Any], secret: bytes, version: int = VERSION, write: Write = canonical
+) -> Record:
     """What is sealed of a stored row, in the version of `record`."""
-    return _RECORD[kind](row, secret, version)
+    return _RECORD[kind](row, secret, version, write)
 
 
 def gone_record(kind: str, key: Key) -> Record:

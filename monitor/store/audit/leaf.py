@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from monitor.audit.canonical import canonical
+from monitor.audit.canonical import canonical, canonical_of_json
 from monitor.audit.record import Record, portable
 from monitor.core.model import Json, Mark
 from monitor.store.audit_queue import STORED
@@ -40,7 +40,7 @@ class Leaf(NamedTuple):
 
 def leaf_body(record: Record, sealed_at: datetime) -> bytes:
     """The bytes of a leaf: the record and the time of sealing, in canonical form."""
-    return canonical({**record, "sealed_at": portable(sealed_at)})
+    return canonical_of_json({**record, "sealed_at": portable(sealed_at)})
 
 
 def leaf_part(record: Mapping[str, Any]) -> str:
@@ -88,17 +88,16 @@ def entry_of(kind: str, body: str) -> str | None:
     The body of a row's leaf is not parsed.
     """
     if kind in STORED:
-        _, found, rest = body.partition(_ENTRY)
-        return rest.partition('"')[0] if found else None
+        return _text_after(_ENTRY, body)
     name = (parsed(body) or {}).get(ENTRY)
     return name if isinstance(name, str) else None
 
 
 def of_leaf(kind: str, body: str) -> Record:
     """What the body of a row's leaf says beside the record of the row and the time of sealing, without parsing it."""
-    entry, (_, found, rest) = entry_of(kind, body), body.partition(_REVISES)
+    entry, before = entry_of(kind, body), _text_after(_REVISES, body)
     said: Record = {} if entry is None else {ENTRY: entry}
-    return {**said, REVISES: rest.partition('"')[0]} if found else said
+    return said if before is None else {**said, REVISES: before}
 
 
 def revises(body: str) -> bool:
@@ -108,17 +107,28 @@ def revises(body: str) -> bool:
 
 def version_of(body: str) -> int:
     """The version of the record in a body, without parsing the body; the first one where the body does not say."""
-    _, _, rest = body.partition(_VERSION)
-    return int(rest[:1]) if rest[:1].isdecimal() else 1
+    at = body.find(_VERSION)
+    digit = body[at + len(_VERSION) : at + len(_VERSION) + 1] if at >= 0 else ""
+    return int(digit) if digit.isdecimal() else 1
 
 
 def occurred(body: str) -> datetime | None:
     """When the interaction of a body occurred, without parsing the body; None where the body does not say."""
-    _, found, rest = body.partition(_OCCURRED)
+    at = _text_after(_OCCURRED, body)
     try:
-        return datetime.fromisoformat(rest.partition('"')[0]) if found else None
+        return None if at is None else datetime.fromisoformat(at)
     except ValueError:
         return None
+
+
+def _text_after(mark: str, body: str) -> str | None:
+    """The text that a mark with its opening quote begins, up to the next quote; None where there is no such mark."""
+    at = body.find(mark)
+    if at < 0:
+        return None
+    at += len(mark)
+    end = body.find('"', at)
+    return body[at:end] if end >= 0 else body[at:]
 
 
 def parsed(text: str) -> Record | None:

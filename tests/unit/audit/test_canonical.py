@@ -6,12 +6,13 @@ import json
 import re
 import struct
 from decimal import Decimal
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.audit.canonical import LARGEST_INTEGER, canonical
+from monitor.audit.canonical import LARGEST_INTEGER, canonical, canonical_of_json, draft
 
 # Appendix B: a double's bits, and what is written.
 NUMBERS = {
@@ -44,6 +45,42 @@ OURS = {1.0: "1", 1e-07: "1e-7", 1e16: "10000000000000000", 1e-05: "0.00001", -0
 INTEGERS = st.integers(-LARGEST_INTEGER, LARGEST_INTEGER)
 SCALARS = st.none() | st.booleans() | INTEGERS | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=30)
+# Numbers that encoders write differently, and texts and keys in which such numbers stand, as if they were values.
+ODD_NUMBERS = st.sampled_from(
+    (
+        *(
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            9.0,
+            10.0,
+            0.5,
+            1e-4,
+            1e-5,
+            9.5e-6,
+            1e-7,
+            5e-324,
+            1e15,
+            1e16,
+            1e20,
+            1e21,
+            1e22,
+            1.7e308,
+        ),
+        *(2**53, -(2**53), 10**15, 10**16 - 1.0, 1234567890123456, 0.30000000000000004, 123456789012345.6),
+    )
+)
+ODD_TEXTS = st.text(
+    st.sampled_from('":.,0123e-+[]{}\\ab\u00e9\u20ac\ud7ff\ue000\uffff\U00010000\U0001f600'), max_size=9
+)
+ODD_VALUES = st.recursive(
+    SCALARS | ODD_NUMBERS | ODD_TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(ODD_TEXTS | st.sampled_from("abz"), inner, max_size=4),
+    max_leaves=12,
+)
+BEYOND = st.integers(-(2**70), 2**70) | st.sampled_from([2**53 + 1, -(2**53) - 1, 2**63, 2**64])
+ANY_JSON = st.recursive(ODD_VALUES | BEYOND, lambda inner: st.lists(inner) | st.dictionaries(ODD_TEXTS, inner))
 SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 
@@ -98,15 +135,74 @@ def test_an_integer_that_a_double_holds_is_not():
     assert canonical([2**53, -(2**53)]) == b"[9007199254740992,-9007199254740992]"
 
 
-@given(VALUES)
+@given(VALUES | ODD_VALUES)
 def test_it_writes_what_the_rfc_says_step_by_step(value):
-    assert canonical(value) == slowly(value).encode()
+    assert canonical(value) == canonical_of_json(value) == slowly(value).encode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['a":1.0,', '":1.0,', '\\":1.0,"', '":1.0}', "{:1.0,", "[1.0,", ",1.0]", "1e-7,", "1e+22]", ":12345678901234567,"],
+)
+def test_a_text_that_looks_like_a_number_is_left_alone(text):
+    for value in ([text], {text: text}, {"a": {"b": text, text: 1.0, "c": 2.0}, f"x{text}": [f"{text}x", 0.0]}):
+        written = slowly(value).encode()
+        assert canonical(value) == canonical_of_json(value) == written
+        assert draft(value) == written or canonical(json.loads(draft(value))) == written
+
+
+@given(ANY_JSON)
+def test_a_draft_is_json_of_the_value_and_the_canonical_form_of_no_other(value):
+    try:
+        written = draft(value)
+    except ValueError:
+        with pytest.raises(ValueError):  # noqa: PT011  as above
+            canonical(value)
+        return
+    read = json.loads(written)
+    assert repr(as_numbers(read)) == repr(as_numbers(value))  # True is not 1
+    try:
+        form = canonical(read)
+    except ValueError:  # an integer beyond 2**53: it is the form of nothing
+        return
+    assert written == form or form == canonical(value)
+
+
+@pytest.mark.parametrize("value", [[float("nan")], [float("inf"), "a"], [None, float("nan")], float("-inf"), "\ud800"])
+def test_no_draft_says_null_of_a_column_whose_type_was_changed(value):
+    with pytest.raises(ValueError):  # noqa: PT011  as above
+        draft(value)
+
+
+@pytest.mark.parametrize(
+    "value", [UUID(int=7), [UUID(int=7)], [None, UUID(int=7)], b"a", [Decimal(1)], {"a": UUID(int=7)}]
+)
+def test_a_type_that_json_has_not_is_refused(value):
+    with pytest.raises(TypeError):
+        canonical(value)
+    if not isinstance(value, dict):  # no column of another type gives objects
+        with pytest.raises(TypeError):
+            draft(value)
 
 
 @given(VALUES)
 def test_what_is_read_back_is_written_the_same(value):
     written = canonical(value)
     assert canonical(json.loads(written, parse_int=as_a_double)) == written
+
+
+def as_numbers(value):
+    """The value with its numbers as decimals, which 1 and 1.0 are the same of, and its keys in order."""
+    match value:
+        case bool():
+            return value
+        case float() | int():
+            return Decimal(repr(value)).normalize() + 0
+        case list():
+            return list(map(as_numbers, value))
+        case dict():
+            return [(name, as_numbers(value[name])) for name in sorted(value)]
+    return value
 
 
 def as_a_double(text):

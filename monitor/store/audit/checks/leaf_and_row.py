@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import psycopg
 
+from monitor.audit.canonical import canonical
 from monitor.audit.finding import Fault, Finding
-from monitor.audit.record import Record
+from monitor.audit.record import Record, Write
 from monitor.store.audit.leaf import Leaf, committed, leaf_body, of_leaf
 from monitor.store.audit_queue import Kind
 from monitor.store.audit_rows import OF_LEAF, SECRET, Key, read_rows, row_record
@@ -42,12 +43,12 @@ def sealed_as(record: Record, leaf: Leaf) -> bytes:
     return leaf_body({**record, **of_leaf(leaf.kind, leaf.body)}, leaf.sealed_at)
 
 
-def record_of(kind: str, row: Mapping[str, Any] | None, version: int) -> Record | None:
+def record_of(kind: str, row: Mapping[str, Any] | None, version: int, write: Write = canonical) -> Record | None:
     """What would be sealed of the row; None where there is no row, no secret, or a value that cannot be sealed."""
     if row is None or row[SECRET] is None:
         return None
     try:
-        return row_record(kind, row, bytes(row[SECRET]), version)
+        return row_record(kind, row, bytes(row[SECRET]), version, write)
     except (TypeError, ValueError):
         return None
 

@@ -78,7 +78,8 @@ def check_range(connection: psycopg.Connection, task: RangeTask, accounts: Accou
     """Checks one range in the caller's transaction; `accounts` says which rows may be missing."""
     connection.execute(_ONE_BY_ONE)
     checked = RangeResult(task=task)
-    leaves = {row[0]: Leaf(*row) for row in connection.execute(_LEAVES, (task.start, task.end))}
+    rows = connection.execute(_LEAVES, (task.start, task.end)).fetchall()
+    leaves = {row[0]: Leaf._make(row) for row in rows}
     tiles: dict[int, bytes] = dict(connection.execute(_TILES, (task.start // TILE, -(-task.end // TILE))).fetchall())
     hashes = _hashes(checked, leaves, tiles)
     sealed = {index: leaf.sealed_at for index, leaf in leaves.items()}
