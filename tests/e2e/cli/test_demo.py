@@ -58,7 +58,7 @@ def shell(place, ran):
 
     def run(line, until=None, then=None, ends=signal.SIGTERM, **settings):
         environment = {**place.environment(settings), "PATH": path}
-        ran.add(line)
+        ran.add(line.partition(" || ")[0])
         with subprocess.Popen(
             ["sh", "-c", line],
             env=environment,
@@ -167,6 +167,10 @@ def test_the_demo_shows_one_alert_come_and_go_and_another_that_fires_and_leaves_
     assert "the trail is intact" in shell("monitor audit verify")
     assert "2026-11" in shell(next_commands(probed)["list both runs"])
     assert "fails" not in shell(steps["is everything ready for your own answers?"])
+    free = {"COLLECT__PORT": "0", "COLLECT__GRPC_PORT": "off"}
+    shell(steps["watch a chatbot that runs; how: monitor docs join"], until="http://127.0.0.1:", **free)
+    without_kafka = shell(f"{steps['read Kafka; how: monitor docs operate/kafka']} || test $? = 2")
+    assert "name files, or set MONITOR_KAFKA__BOOTSTRAP_SERVERS" in without_kafka
     for purpose in (*steps, *next_commands(probed)):
         if " monitor docs " in purpose:
             shell(purpose[purpose.index("monitor docs") :])
