@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -73,6 +74,17 @@ class Reporting:
         """
         return sorted(self.settings.apps) or self.weekly.apps(week)
 
+    def or_this_week(self, week: Week, app: str | None) -> Week:
+        """The last complete week, or the one that has begun where it alone has answers: of the app, or of any.
+
+        So a new installation has a report from its first day on.
+        """
+        this = week_of(self.now().astimezone(UTC).date())
+        lately = set(self.weekly.apps(this))
+        earlier = {*self.weekly.apps(week), *self.weekly.apps(week.before.before)}
+        names = set(self.settings.apps or lately) if app is None else {app}
+        return this if names & lately and not names & earlier else week
+
     def written(self, app: str, week: Week, *, again: bool = False) -> Written:
         """The stored report, or a new one, stored once its week is over; with `again`, always a new one.
 
@@ -92,9 +104,9 @@ class Reporting:
         with stage("report", app=app, week=week.name):
             facts = self.weekly.facts(app, week)
         if not facts.days and not facts.probes:
-            this = week_of(self.now().astimezone(UTC).date()).name
             raise WrongSettings(
-                f"{app!r} has no answers in {week.name} nor in the three weeks before; this week is --week {this}"
+                f"{app!r} has no answers in {week.name} nor in the three weeks before; `monitor explain --app "
+                f"{shlex.quote(app)}` lists its newest ones, --week names another week"
             )
         found, now = content(facts), self.now()
         over = week.end <= now

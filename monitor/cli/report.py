@@ -31,7 +31,11 @@ def report_weekly(
     *,
     app_name: _App = None,
     week: Annotated[
-        str | None, typer.Option(metavar="WEEK", help="ISO week, such as 2026-W46; default: the last complete one.")
+        str | None,
+        typer.Option(
+            metavar="WEEK",
+            help="ISO week, such as 2026-W46; default: the last complete one, or this one if nothing is older.",
+        ),
     ] = None,
     ending: Annotated[
         datetime | None,
@@ -60,6 +64,8 @@ def report_weekly(
         period = chosen_week(application.now(), name=week, ending=ending.date() if ending else None)
         application.migrate()  # after the week is checked: a wrong one needs no database
         service = reporting(application)
+        if week is None and ending is None:
+            period = service.or_this_week(period, app_name)
         reports = list(_written(service, app_name, period, again=again))
         if output is not None:
             _write(service, reports, output, chosen_form)
@@ -119,8 +125,8 @@ def _written(service: Reporting, app: str | None, week: Week, *, again: bool) ->
     apps = service.apps(week) if app is None else [app]
     if not apps:
         raise WrongSettings(
-            f"no app has answers in {week.name} or the week before; choose another week with --week, "
-            "the current one is possible too"
+            f"no app has answers in {week.name} or the week before: `monitor replay FILE` stores some, "
+            "--week names another week"
         )
     return (service.written(name, week, again=again) for name in apps)
 

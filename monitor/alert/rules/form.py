@@ -242,7 +242,7 @@ class RuleForm(_Form):
 
     def rule(self, method: Method, intervals: Intervals, *, docs_url: str | None) -> Rule:
         """The rule; a runbook that is a page of the documentation is looked for under `docs_url`."""
-        is_page = self.runbook is not None and http_url(self.runbook) is None
+        page = self.runbook if self.runbook is not None and http_url(self.runbook) is None else None
         by = self.signal.labels if self.signal.is_of_probe else self.signal.labels[:1]  # runs have nothing in common
         return Rule(
             name=self.name,
@@ -260,13 +260,21 @@ class RuleForm(_Form):
             annotations=self.annotations,
             receivers=None if self.receivers is None else tuple(self.receivers),
             escalation=tuple(step.step() for step in self.escalation),
-            runbook=f"{docs_url.rstrip('/')}/{self.runbook}" if docs_url and is_page else self.runbook,
+            runbook=_address(page, docs_url) if docs_url and page is not None else self.runbook,
             owner=self.owner,
             mute=MuteTimes(
                 muted={name: intervals[name] for name in self.mute_time_intervals},
                 active={name: intervals[name] for name in self.active_time_intervals},
             ),
         )
+
+
+def _address(page: str, docs_url: str) -> str:
+    """The page below `docs_url`, or where `{page}` in that stands for its name, as in the address of a built site."""
+    if "{page}" not in docs_url:
+        return f"{docs_url.rstrip('/')}/{page}"
+    path, sharp, section = page.partition("#")
+    return docs_url.replace("{page}", path.removeprefix("docs/").removesuffix(".md")) + sharp + section
 
 
 KEYS = tuple(field.alias or name for name, field in RuleForm.model_fields.items())  # without the method's parameters

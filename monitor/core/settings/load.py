@@ -113,8 +113,10 @@ class Settings(BaseSettings):
     )
     log_format: Literal["text", "json"] = Field("text", description="of what is logged; json: one object a line")
     public_url: str | None = Field(None, description="URL of this installation, for links in messages")
-    docs_url: Annotated[str | None, Field(pattern=r"^https?://[^\s<>|\"\\^`{}?#]+$")] = Field(
-        None, description="URL above `docs/` where people read this documentation, for runbooks as links"
+    docs_url: Annotated[str | None, Field(pattern=r"^https?://([^\s<>|\"\\^`{}?#]|\{page\})+$")] = Field(
+        None,
+        description="where people read this documentation, for runbooks as links: the URL above `docs/`, or, of a site "
+        "made of it, the URL of a page with {page} for its name",
     )
     trace_url: TraceUrls = Field(
         default_factory=dict,

@@ -42,7 +42,13 @@ def place(encoder_cache, postgres):  # noqa: ARG001  skips where that one does
 
 
 @pytest.fixture(scope="module")
-def shell(place):
+def ran():
+    """The lines that a shell was given."""
+    return set()
+
+
+@pytest.fixture(scope="module")
+def shell(place, ran):
     """Runs a line as a person does who copies it, with `monitor` on the path and these settings in the environment.
 
     The line runs to its end, or with `until` till it says these words; `then` gets the line with them, and the signal
@@ -52,6 +58,7 @@ def shell(place):
 
     def run(line, until=None, then=None, ends=signal.SIGTERM, **settings):
         environment = {**place.environment(settings), "PATH": path}
+        ran.add(line.partition(" || ")[0])
         with subprocess.Popen(
             ["sh", "-c", line],
             env=environment,
@@ -113,7 +120,7 @@ def probed(place, shell, first):  # noqa: ARG001  played before
 
 
 def test_the_demo_shows_one_alert_come_and_go_and_another_that_fires_and_leaves_nothing_behind(
-    place, shell, named, other_database, first, probed, event
+    place, shell, ran, named, other_database, first, probed, event
 ):
     """Where the settings name another database, key and witness, and before and after real traffic."""
 
@@ -160,13 +167,18 @@ def test_the_demo_shows_one_alert_come_and_go_and_another_that_fires_and_leaves_
     assert "the trail is intact" in shell("monitor audit verify")
     assert "2026-11" in shell(next_commands(probed)["list both runs"])
     assert "fails" not in shell(steps["is everything ready for your own answers?"])
+    free = {"COLLECT__PORT": "0", "COLLECT__GRPC_PORT": "off"}
+    shell(steps["watch a chatbot that runs; how: monitor docs join"], until="http://127.0.0.1:", **free)
+    without_kafka = shell(f"{steps['read Kafka; how: monitor docs operate/kafka']} || test $? = 2")
+    assert "name files, or set MONITOR_KAFKA__BOOTSTRAP_SERVERS" in without_kafka
     for purpose in (*steps, *next_commands(probed)):
         if " monitor docs " in purpose:
             shell(purpose[purpose.index("monitor docs") :])
+    assert set(steps.values()) - ran == set()
 
 
 def test_the_demo_of_a_probe_catches_the_version_that_got_worse_and_takes_nothing_of_the_first_demo(
-    shell, first, probed
+    shell, ran, first, probed
 ):
     kept = next_commands(first)
     assert "negative-rate" in shell(kept[ALERTS])
@@ -200,3 +212,4 @@ def test_the_demo_of_a_probe_catches_the_version_that_got_worse_and_takes_nothin
     for line in dict.fromkeys(lines):
         if not line.startswith(("#", "│")):
             shell(line)
+    assert set(steps.values()) - ran == set()

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from monitor.report.weekly.week import last_week
+from monitor.report.weekly.week import last_week, week_of
 from tests.rig.installation import REFUSAL
 from tests.rig.waiting import until
 
@@ -65,6 +65,23 @@ def test_a_report_is_written_in_each_form_and_stays_what_it_was(filled, tmp_path
     (listed,) = filled.json("report", "list")
     assert (listed["app"], listed["week"], listed["digest"]) == ("support-bot", week.name, same[0]["digest"])
     assert "support-bot" in filled.run("report", "list").stdout
+
+
+def test_a_new_installation_has_a_report_of_the_week_that_has_begun(monitor, event, tmp_path):
+    monitor.settings["EMBEDDING__PROVIDER"] = "hash"
+    nothing = monitor.run("report", "weekly")
+    assert nothing.returncode == 2
+    assert "`monitor replay FILE` stores some" in nothing.stderr
+    assert monitor.run("replay", "-", stdin=event("first").encode()).returncode == 0
+    this = week_of(datetime.now(UTC).date())
+    for arguments in (["--app", "support-bot", "--output", "week.html"], []):
+        ended = monitor.run("report", "weekly", *arguments)
+        assert ended.returncode == 0, ended.stderr
+        assert f"support-bot, {this.name}; not stored, because the week is not over" in ended.stderr
+    assert (tmp_path / "week.html").exists()
+    other = monitor.run("report", "weekly", "--app", "support-bot", "--week", this.before.name)
+    assert other.returncode == 2
+    assert "`monitor explain --app support-bot` lists its newest ones" in other.stderr
 
 
 def test_several_apps_go_into_a_folder(filled, tmp_path, week):

@@ -34,11 +34,12 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A simple command of a line: its words, what it sets for itself alone, and where its output goes."""
+    """A simple command: its words, what it sets for itself alone, where its output goes, and its line in the page."""
 
     words: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=dict)
     output: str | None = None
+    line: int = field(default=0, compare=False)
 
     @property
     def exported(self) -> dict[str, str]:
@@ -83,12 +84,12 @@ def shell_blocks(page: Path) -> Iterator[Block]:
 
 def commands(block: Block) -> Iterator[Command]:
     """The commands of a block in their order. Of a `console` block only lines after a `$` are commands."""
-    lines = block.text.splitlines()
+    lines = list(enumerate(block.text.splitlines(), block.line))
     if block.language == "console":
-        lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
-    begun = ""
-    for line in lines:
-        begun = f"{begun}\n{line}" if begun else line
+        lines = [(number, line.removeprefix("$ ")) for number, line in lines if line.startswith("$ ")]
+    begun, first = "", block.line
+    for number, line in lines:
+        begun, first = (f"{begun}\n{line}", first) if begun else (line, number)
         if line.endswith("\\"):
             begun = begun[:-1]
             continue
@@ -97,7 +98,7 @@ def commands(block: Block) -> Iterator[Command]:
         except ValueError:  # a quotation goes on in the next line
             continue
         begun = ""
-        yield from _parts(words)
+        yield from _parts(words, first)
     assert not begun, f"{block.place}: a quotation is not closed"
 
 
@@ -107,17 +108,17 @@ def _words(line: str) -> list[str]:
     return list(lexer)
 
 
-def _parts(words: Sequence[str]) -> Iterator[Command]:
+def _parts(words: Sequence[str], line: int) -> Iterator[Command]:
     part: list[str] = []
     for word in (*words, ";"):
         if word not in _SEPARATORS:
             part.append(word)
         elif part:
-            yield _command(part)
+            yield _command(part, line)
             part = []
 
 
-def _command(words: list[str]) -> Command:
+def _command(words: list[str], line: int) -> Command:
     environment: dict[str, str] = {}
     output = None
     while words and (match := _ASSIGNMENT.fullmatch(words[0])):
@@ -128,4 +129,4 @@ def _command(words: list[str]) -> Command:
             output = words[position + 1]
             words = words[:position]
             break
-    return Command(words=tuple(words), environment=environment, output=output)
+    return Command(words=tuple(words), environment=environment, output=output, line=line)

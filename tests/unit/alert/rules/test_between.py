@@ -46,6 +46,11 @@ def test_a_page_of_the_documentation_becomes_a_link_where_it_can_be_read(base):
     assert parse(of_its_own, docs_url=base).rules[0].runbook == "https://wiki.example/lag"
 
 
+def test_a_page_is_found_on_a_site_made_of_the_documentation():
+    (rule,) = parse(RULE, docs_url="https://docs.example/monitor/{page}.html").rules
+    assert rule.runbook == "https://docs.example/monitor/on-call/runbooks.html#reading-behind"
+
+
 def test_owner_and_runbook_do_not_change_what_is_measured():
     (rule,) = parse(RULE).rules
     (other,) = parse(RULE.replace("team-search", "others").replace("15m", "5m")).rules

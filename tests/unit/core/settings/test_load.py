@@ -251,6 +251,19 @@ def test_a_token_of_digits_stays_a_text(env):
     assert load_settings().slack.bot_token.get_secret_value() == "0123"
 
 
+@pytest.mark.parametrize("url", ["https://git.example/blob/main", "https://docs.example/{page}.html"])
+def test_the_documentation_is_a_folder_or_a_site(env, url):
+    env(MONITOR_DOCS_URL=url)
+    assert load_settings().docs_url == url
+
+
+@pytest.mark.parametrize("url", ["docs/", "https://docs.example/{name}", "https://docs.example/{page}#top"])
+def test_an_address_of_the_documentation_without_a_place_for_the_page_is_refused(env, url):
+    env(MONITOR_DOCS_URL=url)
+    with pytest.raises(WrongSettings, match="MONITOR_DOCS_URL"):
+        load_settings()
+
+
 def test_settings_cannot_be_changed_afterwards():
     settings: Settings = load_settings()
     with pytest.raises(ValueError, match="frozen"):
