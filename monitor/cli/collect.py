@@ -56,11 +56,9 @@ def _with_grpc_or_without(settings: CollectSettings) -> CollectSettings:
     Raises:
         WrongSettings: one is asked for.
     """
-    from monitor.core.extras import installed, require
+    from monitor.app.wiring.collect import grpc_can_be_served
 
-    if settings.grpc_port is None or installed("grpc"):
+    if settings.grpc_port is None or grpc_can_be_served(settings):
         return settings
-    if "grpc_port" in settings.model_fields_set:
-        require("grpc", "OTLP over gRPC", otherwise="leave it out: MONITOR_COLLECT__GRPC_PORT=off")
     log.warning("OTLP is taken over HTTP only; for gRPC too: pip install 'rag-monitor[grpc]'")
     return settings.model_copy(update={"grpc_port": None})

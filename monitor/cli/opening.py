@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(settings: Settings | None = None, *, migrated: bool = True) -> Iterator[Application]:
+def opened(settings: Settings | None = None, *, migrated: bool = True, traces: bool = True) -> Iterator[Application]:
     """Yields the application and closes it when the block ends.
 
     Without `settings` it reads those in force. It brings the database to this release's tables first; `migrated=False`
-    leaves the database alone, for a command that needs none or migrates it by itself. The imports are inside, so that
-    `monitor --help` does not wait for them.
+    leaves the database alone, for a command that needs none or migrates it by itself; `traces=False` sends none. The
+    imports are inside, so that `monitor --help` does not wait for them.
     """
     from monitor.app.wiring.application import Application
     from monitor.core.settings.load import load_settings
 
     settings = load_settings() if settings is None else settings
     settings = settings.model_copy(update={"log_format": use_format(settings.log_format)})
-    with Application(settings) as application:
+    with Application(settings, traces=traces) as application:
         if migrated:
             application.migrate()
         yield application

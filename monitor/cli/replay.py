@@ -41,7 +41,7 @@ def replay(
 ) -> None:
     """Assess the interactions in files and store them.
 
-    Interactions that are stored already count as duplicates.
+    Interactions that are stored already count as duplicates. Exits with 1 if every line was rejected.
     """
     from monitor.app.replay import replay as run_replay
     from monitor.ingest.mapping import event_map
@@ -89,7 +89,10 @@ def replay(
             say(f"  {readable(rescore)}")
         if stop.is_set():
             say("stopped before the end; a second run counts what is stored already as duplicates")
-    if stop.is_set() or not tally.balanced or (strict and tally.dead):
+    useless = 0 < tally.received == tally.dead  # not the kind of file that was meant
+    if useless and not as_json:
+        say("nothing was assessed: see `monitor docs start/forms` for what a file may hold, and `monitor decode FILE`")
+    if stop.is_set() or not tally.balanced or useless or (strict and tally.dead):
         raise typer.Exit(1)
 
 

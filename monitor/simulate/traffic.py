@@ -18,6 +18,7 @@ from monitor.core.model import Document, Interaction, TokenUsage, Verdict
 from monitor.simulate.scenarios import Phase, Scenario
 
 RETRIEVED = 3  # documents for a question
+ID_PREFIX = "demo-"
 PRICES = Path(__file__).parent / "knowledge" / "prices.yaml"  # of the models below, made up like them
 MODELS = (("kestrel-2-large", 3), ("kestrel-2-mini", 1))  # with their shares
 PROMPT_VERSION = "support-2026-10"
@@ -58,7 +59,7 @@ class Bot:
         answer = self._worded(truth, asked)
         documents = self._unrelated if phase.retrieval_broken else self._retrieve(asked)
         interaction = Interaction(
-            id=f"demo-{number:05d}",
+            id=f"{ID_PREFIX}{number:05d}",
             app=self._app,
             occurred_at=at,
             question=asked["question"],

@@ -22,7 +22,7 @@ from monitor.store.ledger.progress import ReadingStore
 from monitor.store.pending.queue import PendingQueue
 from monitor.store.tables.alerts import alert, notification, rule_state
 from monitor.store.tables.audit import audit_queue
-from monitor.store.tables.signals import verdict_hour
+from monitor.store.tables.signals import reading, verdict_hour
 
 Hourly: TypeAlias = dict[tuple[datetime, str, str], int]  # hour, app, verdict or diagnosis
 RECENT = timedelta(hours=48)  # answers that occurred earlier are not in the metrics, even when they arrive late
@@ -122,6 +122,12 @@ class TelemetryStore:
                     counted = zip(Diagnosis, by_diagnosis, strict=True)
                     diagnoses |= {(hour, app, each.value): int(n) for each, n in counted}
         return answers, diagnoses
+
+    def last_at_work(self) -> datetime | None:
+        """When a process that keeps running last evaluated alert rules or told how far it has read; None before any."""
+        rules, read = select(func.max(rule_state.c.evaluated_at)), select(func.max(reading.c.seen_at))
+        with retriable(), self._engine.connect() as connection:
+            return connection.scalar(select(func.greatest(rules.scalar_subquery(), read.scalar_subquery())))
 
     def _alerting(
         self,

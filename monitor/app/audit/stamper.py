@@ -117,13 +117,15 @@ class Stamper:
 class CheckedStamps:
     """What is wrong with the stored time stamps, how many were checked with a certificate, and how many were not.
 
-    `clocks` says which checkpoints were signed, by the clock of this machine, after they were stamped.
+    `clocks` says which checkpoints were signed, by the clock of this machine, after they were stamped;
+    `unchecked_because` what is missing here to check those for which there is a certificate.
     """
 
     findings: tuple[Finding, ...]
     checked: int
     unchecked: int
     clocks: tuple[str, ...]
+    unchecked_because: str | None = None
 
 
 def check_stamps(

@@ -19,7 +19,16 @@ from monitor.app.doctor.parts import (
     check_settings,
 )
 from monitor.app.doctor.probes import check_probes
-from monitor.app.doctor.services import check_export, check_kafka, check_language_models, check_lookup, check_receivers
+from monitor.app.doctor.services import (
+    check_authorities,
+    check_collect,
+    check_export,
+    check_kafka,
+    check_language_models,
+    check_lookup,
+    check_receivers,
+    check_traces,
+)
 from monitor.app.doctor.stored import check_audit, check_turns
 from monitor.app.doctor.words import Warned
 from monitor.app.wiring.application import Application
@@ -104,6 +113,11 @@ _CHECKS = (
         mended_by="check the settings, see `monitor docs operate/kafka`; a missing topic may be created later",
     ),
     _Check(
+        name="collect",
+        run=check_collect,
+        mended_by="install it, or correct MONITOR_COLLECT__…; see `monitor docs operate/collect`",
+    ),
+    _Check(
         name="prices",
         run=check_prices,
         mended_by="correct the file that MONITOR_PRICES names; see `monitor docs operate/cost`",
@@ -122,6 +136,11 @@ _CHECKS = (
         mended_by="check MONITOR_EXPORT__…, see `monitor docs operate/export`; `monitor pending list` shows what waits",
     ),
     _Check(
+        name="traces",
+        run=check_traces,
+        mended_by="install it, or correct or unset MONITOR_TRACING__…; see `monitor docs operate/tracing`",
+    ),
+    _Check(
         name="alert rules",
         run=check_rules,
         mended_by="correct the file that MONITOR_RULES names, or save a version that can be used",
@@ -133,9 +152,14 @@ _CHECKS = (
         needs="migrations",
     ),
     _Check(
+        name="time stamps",
+        run=check_authorities,
+        mended_by="install it, or correct or unset MONITOR_AUDIT__…; see `monitor docs audit/audit`",
+    ),
+    _Check(
         name="audit",
         run=check_audit,
-        mended_by="do what it says; if rows only wait, start `monitor run`, or run `monitor audit seal`",
+        mended_by="see `monitor docs audit/audit`; `monitor run` seals, and logs why it cannot",
         needs="migrations",
     ),
 )

@@ -1,4 +1,4 @@
-"""Checks of what a run reaches: Kafka, look-ups, language models, receivers, and where verdicts go."""
+"""Checks of what a run reaches or is reached by: Kafka, OTLP, look-ups, language models, receivers, destinations."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing_extensions import override
 
 from monitor.app.doctor.parts import PROBE
 from monitor.app.wiring.application import Application, utc_now
+from monitor.app.wiring.collect import grpc_can_be_served
 from monitor.app.wiring.export import destinations
 from monitor.app.wiring.lookup import sources
 from monitor.app.wiring.models import chat_model
+from monitor.app.wiring.tracing import traced
 from monitor.assess.complete.sidecar import PROMPTS
 from monitor.assess.judge.correctness.grader import DOWN
 from monitor.assess.llm.exchange import Block, Prompt, Purpose, Request, Reservation, Spend
@@ -33,6 +35,33 @@ def check_kafka(application: Application) -> str:
     topics = application.kafka.partitions()
     found = [f"{topic} ({plural(number, 'partition')})" for topic, number in topics.items()]
     return f"{', '.join(kafka.bootstrap_servers)}: {', '.join(found) or 'no topic matches the pattern yet'}"
+
+
+def check_collect(application: Application) -> str:
+    """Opens no port: `monitor collect` may run here."""
+    settings = application.settings.collect
+    found = f"OTLP and events by HTTP on port {settings.port}"
+    if settings.grpc_port is None:
+        return found
+    if grpc_can_be_served(settings):
+        return f"{found}, OTLP by gRPC on port {settings.grpc_port}"
+    return f"{found}; by gRPC too: pip install 'rag-monitor[grpc]'"
+
+
+def check_traces(application: Application) -> str:
+    """Sends nothing."""
+    settings = application.settings.tracing
+    with traced(settings):
+        return "not sent: MONITOR_TRACING__ENDPOINT is not set" if settings.endpoint is None else settings.endpoint
+
+
+def check_authorities(application: Application) -> str:
+    """Asks for no time stamp."""
+    found = [
+        f"{authority.name}{'' if authority.trusted else ', whose signatures are not checked here'}"
+        for authority in application.auditing.authorities()
+    ]
+    return "; ".join(found) or "not used: MONITOR_AUDIT__TIMESTAMP_URL and MONITOR_AUDIT__CALENDAR_URL are not set"
 
 
 def check_lookup(application: Application) -> str:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from monitor.app.doctor.words import few
+from monitor.app.doctor.words import Warned, few
 from monitor.app.wiring.application import Application
 from monitor.core.errors import Fatal
 from monitor.core.model import Unscored
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_WORDS
+from monitor.core.text.duration import spelled
+from monitor.core.text.plain import moment, plural
 from monitor.store.audit.proofs import Proofs
 from monitor.store.interaction.turns.unscored_counts import unscored_shares
 from monitor.store.migrate import has_schema
+from monitor.store.telemetry import TelemetryStore
 
 _TOO_MANY = 0.1  # share of an app's turns without texts that a switch would bring
 _SWITCHED_OFF = (Unscored.CONTENT_NOT_CAPTURED, Unscored.NO_DOCUMENT_TEXT)
-_SEALED_WITHIN = 600.0  # seconds; rows that wait longer are not being sealed
+_SEALED_WITHIN = timedelta(minutes=10)  # rows that wait longer are not being sealed
 
 
 def check_turns(application: Application) -> str:
@@ -37,7 +40,8 @@ def check_turns(application: Application) -> str:
     return f"in the last hour {few(found)}"
 
 
-def check_audit(application: Application) -> str:
+def check_audit(application: Application) -> str | Warned:
+    """Fails where rows were not sealed although processes run; where none has run since, it only says so."""
     audit = application.settings.audit
     if not audit.enabled:
         return "not sealed by this installation: MONITOR_AUDIT__ENABLED is false"
@@ -48,8 +52,13 @@ def check_audit(application: Application) -> str:
     status = Proofs(application.engine).status()
     if application.auditing.key_file.exists():
         application.auditing.sealer().check()
-    if status.waiting_since is not None:
-        waited = (application.now() - status.waiting_since).total_seconds()
-        if waited > audit.every + _SEALED_WITHIN:
-            raise Fatal(f"{status.waiting} rows wait to be sealed, the oldest for {waited:.0f} s")
-    return f"{status.size} leaves, {status.signed} signed; {key}"
+    since, allowed = status.waiting_since, _SEALED_WITHIN + timedelta(seconds=audit.every)
+    if since is not None and (waited := application.now() - since) > allowed:
+        found = f"{plural(status.waiting, 'row')} to be sealed, the oldest waiting for {spelled(waited)}"
+        at_work = TelemetryStore(application.engine).last_at_work()
+        if at_work is not None and at_work - since > allowed:
+            raise Fatal(f"{found}, although a process was at work at {moment(at_work)}")
+        return Warned(
+            detail=f"{found}; no process runs that seals", mended_by="`monitor audit seal`, or start `monitor run`"
+        )
+    return f"{plural(status.size, 'leaf', 'leaves')}, {status.signed} signed; {key}"

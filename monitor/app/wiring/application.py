@@ -49,16 +49,21 @@ def utc_now() -> datetime:
 
 
 class Application:
-    """All parts, wired by one set of settings. Use it in a `with` block: leaving closes what was opened."""
+    """All parts, wired by one set of settings. Use it in a `with` block: leaving closes what was opened.
 
-    def __init__(self, settings: Settings, *, now: Callable[[], datetime] = utc_now) -> None:
+    `traces=False` sends no traces of what is done, whatever the settings say.
+    """
+
+    def __init__(self, settings: Settings, *, now: Callable[[], datetime] = utc_now, traces: bool = True) -> None:
         self.settings = settings
+        self._traces = traces
         self.now = now
         self.retention_refused = False  # whether the last round of retention waits for a person to confirm it
         self._closing = ExitStack()
 
     def __enter__(self) -> Self:
-        self._closing.enter_context(traced(self.settings.tracing))
+        if self._traces:
+            self._closing.enter_context(traced(self.settings.tracing))
         return self
 
     def __exit__(self, *_: object) -> None:

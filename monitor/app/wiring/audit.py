@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from monitor.core.errors import WrongSettings
-from monitor.core.extras import require
+from monitor.core.extras import installed, require
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -116,16 +117,21 @@ class Auditing:
             WrongSettings: a URL is none, the client of authorities is not installed, two have the same host, or the
                 file of certificates cannot be read.
         """
+        if self._settings.audit.timestamp_url is not None:
+            require("timestamps", "MONITOR_AUDIT__TIMESTAMP_URL")
+        return self._known_authorities()
+
+    def _known_authorities(self) -> list[Authority]:
+        """As `authorities`, without the one whose client is not installed: its time stamps stay unchecked."""
         from monitor.app.audit.authority import Calendar
 
         audit = self._settings.audit
         found: list[Authority] = []
-        if audit.timestamp_url is not None:
-            require("timestamps", "MONITOR_AUDIT__TIMESTAMP_URL")
+        if audit.timestamp_url is not None and installed("timestamps"):
             from monitor.app.audit.timestamps import TimestampAuthority
 
             found.append(TimestampAuthority(audit.timestamp_url.get_secret_value(), audit.timestamp_ca))
-        elif audit.timestamp_ca is not None:
+        elif audit.timestamp_url is None and audit.timestamp_ca is not None:
             raise WrongSettings("MONITOR_AUDIT__TIMESTAMP_CA needs MONITOR_AUDIT__TIMESTAMP_URL")
         if audit.calendar_url is not None:
             found.append(Calendar(audit.calendar_url.get_secret_value()))
@@ -161,17 +167,24 @@ class Auditing:
         from monitor.store.audit.stamps import Stamps
 
         newest = Stamps(self._engine()).newest()
-        return shown_stamps(newest, self.public_keys() if newest else (), self.authorities())
+        return shown_stamps(newest, self.public_keys() if newest else (), self._known_authorities())
 
     def check_stamps(self, keys: Sequence[str]) -> CheckedStamps:
         """Checks all stored time stamps of checkpoints that these public keys signed.
 
-        Raises Retriable or WrongSettings.
+        Without the client of authorities no signature is checked, and the result says so. Raises Retriable or
+        WrongSettings.
         """
         from monitor.app.audit.stamper import check_stamps
         from monitor.store.audit.stamps import Stamps
 
-        return check_stamps(Stamps(self._engine()).all(), keys, self.authorities())
+        checked = check_stamps(Stamps(self._engine()).all(), keys, self._known_authorities())
+        if self._settings.audit.timestamp_ca is not None:
+            try:
+                require("timestamps", "checking them against MONITOR_AUDIT__TIMESTAMP_CA")
+            except WrongSettings as error:
+                return replace(checked, unchecked_because=str(error))
+        return checked
 
     def _check_unsigned(self) -> None:
         """Raises WrongSettings if a trail is signed, except by a previous key, or rows wait that need the old key."""

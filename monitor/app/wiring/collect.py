@@ -14,6 +14,7 @@ from monitor.app.collect.events import decoder
 from monitor.app.collect.stored_intake import StoredIntake
 from monitor.app.wiring.decoding import redactor_of
 from monitor.app.wiring.lookup import document_lookup
+from monitor.core.extras import installed, require
 from monitor.ingest.decode import AUTO, TopicDecoder
 from monitor.ingest.lookup.resolve import resolve
 from monitor.privacy.redaction.traces import TraceRedactor
@@ -26,8 +27,20 @@ if TYPE_CHECKING:
     from monitor.app.stages import Stages
     from monitor.app.wiring.application import Application
     from monitor.core.batch import Batch, Tally
+    from monitor.core.settings.collect import CollectSettings
 
 LOOK_EVERY = 1.0  # seconds between two looks at an empty inbox
+
+
+def grpc_can_be_served(settings: CollectSettings) -> bool:
+    """Whether the package of gRPC is installed.
+
+    Raises:
+        WrongSettings: it is not, and a port for gRPC is asked for.
+    """
+    if "grpc_port" in settings.model_fields_set and settings.grpc_port is not None:
+        require("grpc", "OTLP over gRPC", otherwise="leave it out: MONITOR_COLLECT__GRPC_PORT=off")
+    return installed("grpc")
 
 
 class Collecting:

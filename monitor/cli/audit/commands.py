@@ -14,10 +14,10 @@ from monitor.audit.record import portable
 from monitor.cli.audit.disclosure import export, prove, verifier
 from monitor.cli.audit.recover import description, recover
 from monitor.cli.opening import opened
-from monitor.cli.terminal import AsJson, actor, literal, plural, print_json
+from monitor.cli.terminal import AsJson, actor, literal, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
-from monitor.core.text.plain import readable
+from monitor.core.text.plain import plural, readable
 
 if TYPE_CHECKING:
     from monitor.app.audit.stamper import CheckedStamps, ShownStamp
@@ -98,7 +98,7 @@ def audit_verify(
         stamps = auditing.check_stamps(keys)
         found = replace(found, findings=(*found.findings, *stamps.findings))
     if as_json:
-        counts = {"checked": stamps.checked, "unchecked": stamps.unchecked, "clocks": list(stamps.clocks)}
+        counts = {name: value for name, value in asdict(stamps).items() if name != "findings"}
         print_json({**asdict(found), "witness": None if file is None else str(file), "stamps": counts})
     else:
         _print_verification(found, file, stamps)
@@ -112,10 +112,11 @@ def _print_verification(found: Verification, witness: Path | None, stamps: Check
         out.print(f"[red]{finding.fault}[/] {literal(finding.sentence)}")
     if len(found.findings) > _SHOWN:
         out.print(f"and {len(found.findings) - _SHOWN} more; --json lists all of them")
-    leaves = f"{found.size - found.start} of {found.size} leaves" if found.start else f"{found.size} leaves"
-    out.print(f"{leaves}, {found.checkpoints} checkpoints, {found.waiting} waiting to be sealed")
-    if found.signed < found.size:
-        out.print(f"the last {found.size - found.signed} leaves are not signed yet")
+    total = plural(found.size, "leaf", "leaves")
+    leaves = f"{found.size - found.start} of {total}" if found.start else total
+    out.print(f"{leaves}, {plural(found.checkpoints, 'checkpoint')}, {found.waiting} waiting to be sealed")
+    if unsigned := found.size - found.signed:
+        out.print(f"the last {'leaf is' if unsigned == 1 else f'{unsigned} leaves are'} not signed yet")
     _print_accounts(out, found)
     out.print(f"checked against {witness}" if witness else "no witness: a trail replaced as a whole would pass")
     _print_stamps(out, stamps)
@@ -127,18 +128,24 @@ def _print_verification(found: Verification, witness: Path | None, stamps: Check
         out.print("[bold red]the trail is not intact[/]")
     elif not found.size:
         out.print("nothing is sealed yet: `monitor run` seals every minute, `monitor audit seal` now")
+    elif stamps.unchecked and stamps.unchecked_because is not None:
+        out.print("[green]the trail is intact[/], apart from its time stamps, whose signatures are not checked")
     else:
         out.print("[green]the trail is intact[/]")
 
 
 def _print_stamps(out: Console, stamps: CheckedStamps) -> None:
     if stamps.checked:
-        out.print(f"{stamps.checked} time stamps are signed by the configured authority, and fit their checkpoints")
+        out.print(
+            f"time stamps that fit their checkpoints and are signed by the configured authority: {stamps.checked}"
+        )
     if stamps.unchecked:
         out.print(
-            f"{stamps.unchecked} time stamps and receipts fit their checkpoints; whether they are genuine is not "
-            "checked here"
+            "time stamps and receipts that fit their checkpoints, though nothing here checks that they are genuine: "
+            f"{stamps.unchecked}"
         )
+        if stamps.unchecked_because is not None:
+            out.print(f"[yellow]{literal(stamps.unchecked_because)}[/]")
     for line in stamps.clocks:
         out.print(literal(line))
 

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from monitor.alert.ports import Receiver
 from monitor.alert.rules.file import parse_rules
+from monitor.alert.rules.version import SHIPPED
 from monitor.alert.state import State, Transition
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.prices import read_prices
@@ -104,6 +105,13 @@ def play_demo(
         application = stack.enter_context(Application(demo_settings))
         empty(application)
         application.prepare()
+        application.alerting.rules_versions.save(  # for the dashboard, which shows the rules in force
+            RULES.lstrip(),
+            based_on=SHIPPED,
+            by="monitor demo",
+            why="made-up data: the demo's only rule",
+            now=application.now(),
+        )
         _introduce(console, application, scenario, kafka=kafka)
         with workers_running(application), _assessing(application, kafka=kafka) as assess:
             played = _play(application, scenario, assess, seed=seed, console=console)

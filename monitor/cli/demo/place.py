@@ -16,7 +16,12 @@ from monitor.core.settings.load import Settings
 from monitor.simulate.traffic import PRICES
 from monitor.store.embedded_postgres import embedded_database
 
-_ELSEWHERE = ("MONITOR_DATABASE_URL", "MONITOR_AUDIT", NAMED_BY)  # settings that lead a command away from the demo
+_ELSEWHERE = (
+    "MONITOR_DATABASE_URL",
+    "MONITOR_AUDIT",
+    "MONITOR_RULES",
+    NAMED_BY,
+)  # settings that lead a command away from the demo
 
 
 def settings_of_demo(settings: Settings, llm: str | None, *, folder: str) -> Settings:
@@ -29,7 +34,8 @@ def settings_of_demo(settings: Settings, llm: str | None, *, folder: str) -> Set
     url = SecretStr(embedded_database(own))
     off = {name: getattr(settings, name).model_copy(update={"mode": "off"}) for name in ("sidecar", "judge")}
     chosen = settings.model_copy(update=off) if llm is None else with_llm(settings, llm)
-    return chosen.model_copy(update={"database_url": url, "state_dir": own, "audit": AuditSettings(), "prices": PRICES})
+    place = {"database_url": url, "state_dir": own, "audit": AuditSettings(), "rules": None, "prices": PRICES}
+    return chosen.model_copy(update=place)
 
 
 def empty(application: Application) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -140,7 +142,20 @@ def _stored(application: Application, name: str, app_name: str | None) -> tuple[
     ]
     if not waiting:
         where = "" if app_name is None else f" in app {app_name!r}"
-        raise WrongSettings(f"no interaction {name!r} is stored{where}; `monitor explain` lists the newest")
+        step = _in_the_demo(application.settings.state_dir, meant) or "`monitor explain` lists the newest"
+        raise WrongSettings(f"no interaction {name!r} is stored{where}; {step}")
     why = waiting[0]["last_error"] or "it waits for a worker"
     typer.echo(f"{name} is stored but not assessed yet: {why}; see `monitor pending`", err=True)
     raise typer.Exit(1)
+
+
+def _in_the_demo(state_dir: Path, meant: Sequence[tuple[str | None, str]]) -> str | None:
+    """How to explain an answer that only the demo has, by its name; None where there is no demo."""
+    from monitor.cli.demo.place import in_the_demo
+    from monitor.simulate.traffic import ID_PREFIX
+
+    own = state_dir / "demo"
+    id_ = next((id_ for _, id_ in meant if id_.startswith(ID_PREFIX)), None)
+    if id_ is None or not own.exists():
+        return None
+    return f"the demo's answers are in its own folder: {in_the_demo(own, 'monitor')} explain {shlex.quote(id_)}"

@@ -2,35 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.settings.load import load_settings
 from monitor.core.text.credentials import without_credentials
 
+if TYPE_CHECKING:
+    from monitor.app.doctor.examine import Finding
+
 
 def doctor(*, as_json: AsJson = False) -> None:
     """Check the database, models, profile, rules and receivers, and say how to fix what fails."""
     from monitor.app.doctor.examine import examine
 
-    with opened(migrated=False) as application:
+    with opened(migrated=False, traces=False) as application:  # a receiver of traces that cannot be used is a finding
         findings = list(examine(application))
     if as_json:
         print_json([{"check": f.check, "good": f.good, "detail": f.detail, "mended_by": f.mended_by} for f in findings])
     else:
-        table = Table(box=None, show_header=False, padding=(0, 1))
-        for f in findings:
-            mark = "[red]fails[/]" if not f.good else "[yellow]warns[/]" if f.mended_by else "[green]ok[/]"
-            table.add_row(mark, f.check, literal(f"{f.detail}\n→ {f.mended_by}" if f.mended_by else f.detail))
-        Console().print(table)
+        _print_findings(Console(highlight=False, soft_wrap=True), findings)
     if not all(f.good for f in findings):
         raise typer.Exit(1)
+
+
+def _print_findings(out: Console, findings: Sequence[Finding]) -> None:
+    """Wraps at spaces only, so that a path or a key can be copied in one piece."""
+    widest = max(len(f.check) for f in findings)
+    indent = len("fails  ") + widest + 2
+    for f in findings:
+        mark = "[red]fails[/]" if not f.good else "[yellow]warns[/]" if f.mended_by else "[green]ok[/]   "
+        told = f"{f.detail}\n→ {f.mended_by}" if f.mended_by else f.detail
+        lines = [
+            line
+            for part in told.splitlines()
+            for line in wrap(part, max(20, out.width - indent), break_long_words=False, break_on_hyphens=False)
+        ]
+        out.print(f"{mark}  {f.check:<{widest}}  " + f"\n{' ' * indent}".join(map(literal, lines)))
 
 
 def migrate() -> None:
@@ -48,10 +62,12 @@ def settings(*, as_json: AsJson = False) -> None:
     if as_json:
         print_json(values)
         return
-    table = Table("setting", "value", box=None)
-    for name, value in _flat(values):
-        table.add_row(literal(f"MONITOR_{name}"), "–" if value is None else literal(str(value)))
-    Console().print(table)
+    rows = [(f"MONITOR_{name}", value) for name, value in _flat(values)]
+    widest = max(len(name) for name, _ in rows)
+    out = Console(highlight=False, soft_wrap=True)  # a path can be copied in one piece
+    out.print(f"[bold]{'setting':<{widest}}  value[/]")
+    for name, value in rows:
+        out.print(f"{name:<{widest}}  {'–' if value is None else literal(str(value))}")
 
 
 def _without_credentials(value: Any) -> Any:

@@ -39,8 +39,8 @@ def health(
     answers = {address: answer for address in addresses if (answer := _asked(address + (LIVE if alive else READY)))}
     if not answers:
         raise OutOfReach(
-            f"nothing answers at {' or '.join(addresses)}: start `monitor run` or `monitor consume` with "
-            "MONITOR_METRICS__PORT set, or `monitor serve`"
+            f"nothing answers at {' or '.join(addresses)}: start `monitor run`, `monitor consume` or `monitor collect` "
+            "with MONITOR_METRICS__PORT set, here too, or `monitor serve`"
         )
     for address, (_, said) in answers.items():
         typer.echo(f"{address}: {said}")

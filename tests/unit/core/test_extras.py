@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import sys
 import tomllib
 from importlib.metadata import distribution
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from monitor.app.doctor.examine import _CHECKS
 from monitor.app.wiring.application import Application
 from monitor.cli.app import app
 from monitor.cli.collect import _with_grpc_or_without
@@ -74,6 +76,27 @@ def test_collect_says_at_once_how_to_have_grpc_or_do_without(without, tmp_path, 
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setenv("MONITOR_COLLECT__GRPC_PORT", "off")
     assert Settings().collect.grpc_port is None
+
+
+def test_the_doctor_names_each_setting_that_needs_an_extra_which_is_missing(without, monkeypatch):
+    for extra in ("grpc", "otel", "timestamps"):
+        without(extra)
+    ours = ("collect", "traces", "time stamps")
+    monkeypatch.setattr("monitor.app.doctor.examine._CHECKS", [check for check in _CHECKS if check.name in ours])
+
+    def found() -> dict[str, dict]:
+        return {its["check"]: its for its in json.loads(CliRunner().invoke(app, ["doctor", "--json"]).output)}
+
+    assert [its["good"] for its in found().values()] == [True, True, True]
+    assert "by gRPC too: pip install 'rag-monitor[grpc]'" in found()["collect"]["detail"]
+    monkeypatch.setenv("MONITOR_COLLECT__GRPC_PORT", "4317")
+    monkeypatch.setenv("MONITOR_TRACING__ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("MONITOR_AUDIT__TIMESTAMP_URL", "http://127.0.0.1:9")
+    assert [its["good"] for its in found().values()] == [False, False, False]
+    named = [its["detail"].partition(" needs the package ")[0] for its in found().values()]
+    assert named == ["OTLP over gRPC", "MONITOR_TRACING__ENDPOINT", "MONITOR_AUDIT__TIMESTAMP_URL"]
+    assert all(its["mended_by"].startswith("install it") for its in found().values())
+    assert CliRunner().invoke(app, ["doctor"]).exit_code == 1
 
 
 def test_the_port_of_grpc_is_a_number_or_off():

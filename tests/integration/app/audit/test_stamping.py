@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from typer.testing import CliRunner
 
 from monitor.app.audit.authority import Calendar
 from monitor.app.audit.stamper import Stamper, check_stamps, shown_stamps
@@ -16,6 +17,7 @@ from monitor.app.audit.timestamps import TimestampAuthority
 from monitor.app.wiring.audit import Auditing
 from monitor.audit.stamp import StampKind
 from monitor.audit.standalone import verify_py
+from monitor.cli.app import app
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import Settings
 from monitor.store.audit.proofs import Proofs
@@ -23,7 +25,7 @@ from monitor.store.audit.stamps import Stamps
 from monitor.store.audit.verify import verify
 from tests.factories.answers import an_assessment, at
 from tests.rig.store.audit_trail import APP, Trail
-from tests.rig.store.keys import KEY, QUEUE_KEY
+from tests.rig.store.keys import KEY, QUEUE_KEY, give_key
 from tests.servers.timestamps import ScriptedCalendar, an_authority, calendar_server, timestamp_server
 from tests.servers.webhook import BROKEN, HANG_UP, Answer, http_server
 
@@ -246,6 +248,34 @@ def test_a_time_stamp_is_shown_as_checked_only_where_its_own_authority_is_truste
     for authorities, checked in (([ours], True), ([untrusted], False), ([elsewhere], False), ([], False)):
         (its,) = shown_stamps(newest, [KEY], authorities)
         assert (its.fault, its.checked) == (None, checked)
+
+
+def test_an_auditor_without_the_client_of_authorities_verifies_the_rest_and_is_told(
+    trail, server, authority, database, tmp_path, monkeypatch
+):
+    a_stamper(trail, TimestampAuthority(server.url, authority.ca)).run(at(1))
+    give_key(tmp_path / "state")
+    monkeypatch.setenv("MONITOR_DATABASE_URL", database)
+    monkeypatch.setenv("MONITOR_AUDIT__TIMESTAMP_URL", server.url)
+    monkeypatch.setenv("MONITOR_AUDIT__TIMESTAMP_CA", str(authority.ca))
+    verified = CliRunner().invoke(app, ["audit", "verify", "--processes", "1"])
+    assert "fit their checkpoints and are signed by the configured authority: 1\n" in verified.output
+    assert verified.output.endswith("the trail is intact\n")
+
+    monkeypatch.setitem(sys.modules, "rfc3161_client", None)
+    verified = CliRunner().invoke(app, ["audit", "verify", "--processes", "1"])
+    assert verified.exit_code == 0
+    assert "though nothing here checks that they are genuine: 1\n" in verified.output
+    missing = "checking them against MONITOR_AUDIT__TIMESTAMP_CA needs the package rfc3161-client: pip install "
+    assert missing in verified.output
+    assert verified.output.endswith(
+        "the trail is intact, apart from its time stamps, whose signatures are not checked\n"
+    )
+    told = json.loads(CliRunner().invoke(app, ["audit", "verify", "--processes", "1", "--json"]).output)["stamps"]
+    assert (told["checked"], told["unchecked"], told["unchecked_because"][: len(missing)]) == (0, 1, missing)
+    assert "signature not checked" in CliRunner().invoke(app, ["audit", "status"]).output
+    asked = CliRunner().invoke(app, ["audit", "stamp"])
+    assert "MONITOR_AUDIT__TIMESTAMP_URL needs the package rfc3161-client" in str(asked.exception)
 
 
 def test_the_time_of_a_stored_checkpoint_is_the_signed_one(trail, rows):

@@ -81,6 +81,7 @@ def test_where_nothing_runs_it_says_what_to_start(asked, free_port):
     answer = asked()
     assert isinstance(answer.exception, OutOfReach)
     assert f"nothing answers at http://127.0.0.1:{free_port} or " in str(answer.exception)
+    assert "`monitor collect` with MONITOR_METRICS__PORT set, here too" in str(answer.exception)
 
 
 def test_a_port_on_which_somebody_else_never_answers_fails(asked, monkeypatch):

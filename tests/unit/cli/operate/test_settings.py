@@ -1,6 +1,8 @@
-"""What `monitor settings` shows of values that are foreign text, or hold credentials."""
+"""What `monitor settings` shows of values that are foreign text, or hold credentials, or are long."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
@@ -32,3 +34,11 @@ def test_values_are_shown_as_they_are_and_credentials_are_not(capsys, as_json):
     assert "llm.example.org/v1" in shown
     assert "TOPSECRET" not in shown
     assert "TOP/SECRET" not in shown
+
+
+def test_a_long_value_can_be_copied_in_one_piece(capsys, monkeypatch):
+    path = "/var/lib/" + "-".join(["monitor"] * 20)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("MONITOR_STATE_DIR", path)
+    settings()
+    assert re.search(rf"^MONITOR_STATE_DIR +{path}$", capsys.readouterr().out, re.MULTILINE)
