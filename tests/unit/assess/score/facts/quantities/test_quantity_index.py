@@ -1,4 +1,4 @@
-"""Which numbers say the same: one without a unit is compared with the number that the answer writes, as it writes it."""
+"""Which numbers say the same: one without a unit is compared with the number that an answer writes, as it stands."""
 
 from __future__ import annotations
 
