@@ -34,7 +34,7 @@ _CORRECT_WORDS = {
 }
 _REFUSAL_ADVICE = {
     True: "the retriever, then the knowledge base: does it lack what was asked?",
-    False: "the generator and its prompt: it had what it needed to answer",
+    False: "the generator and its prompt: the documents seem to hold what it needed",
     None: "the retrieved documents: if they hold the answer, check the generator, otherwise the retriever",
 }
 # In this order: the first reason that is given decides where to look.

@@ -12,7 +12,7 @@ class Diagnosis(StrEnum):
     RETRIEVAL_MISSED = "retrieval_missed"  # nothing that was retrieved answers the question
     RETRIEVAL_NOISY = "retrieval_noisy"  # the answer is fine, but most of what was retrieved is off the question
     RETRIEVAL_REDUNDANT = "retrieval_redundant"  # the answer is fine, but much of what was retrieved repeats the rest
-    GENERATOR_IGNORED = "generator_ignored"  # what was retrieved answers the question, and the answer does not use it
+    GENERATOR_IGNORED = "generator_ignored"  # something that fits the question was retrieved, and not used
     GENERATOR_INVENTED = "generator_invented"  # the answer uses what was retrieved, and says more than that
     HEALTHY = "healthy"
 

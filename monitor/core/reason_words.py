@@ -25,7 +25,7 @@ DIAGNOSIS_WORDS = {
     Diagnosis.RETRIEVAL_MISSED: "what was retrieved does not answer the question",
     Diagnosis.RETRIEVAL_NOISY: "most of what was retrieved is off the question",
     Diagnosis.RETRIEVAL_REDUNDANT: "much of what was retrieved repeats the rest",
-    Diagnosis.GENERATOR_IGNORED: "what was retrieved answers the question, and the answer does not use it",
+    Diagnosis.GENERATOR_IGNORED: "something that was retrieved fits the question, and the answer does not use it",
     Diagnosis.GENERATOR_INVENTED: "the answer rests on what was retrieved, and says more than that",
     Diagnosis.HEALTHY: "neither the retriever nor the generator is at fault",
 }
@@ -35,7 +35,8 @@ DIAGNOSIS_ADVICE = {
     Diagnosis.RETRIEVAL_NOISY: "look at the retriever: let it return fewer documents, or only those about the question",
     Diagnosis.RETRIEVAL_REDUNDANT: "look at the knowledge base: remove what it holds twice, or let the retriever "
     "return it once",
-    Diagnosis.GENERATOR_IGNORED: "look at the generator and its prompt: it had what it needed to answer",
+    Diagnosis.GENERATOR_IGNORED: "see whether what fits the question answers it: if so, look at the generator and its "
+    "prompt, otherwise at the knowledge base",
     Diagnosis.GENERATOR_INVENTED: "look at the generator and its prompt: it says more than the documents; if that is "
     "true, extend the knowledge base",
     Diagnosis.HEALTHY: "nothing to do",
