@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from stat import S_ISREG
 from typing import Protocol
 
 from monitor.audit.key import Signer
@@ -121,16 +122,38 @@ class Sealer:
 
 
 def notes_at(path: Path) -> Iterator[str]:
-    """The notes in a witness's file, in order.
+    """The notes that are in a witness's file now, in order; what is added while they are read is left out.
+
+    So whoever calls this before looking at the leaves compares no note with leaves from before it.
 
     Raises:
         WrongSettings: the file cannot be read.
     """
     try:
-        with path.open(encoding="utf-8", newline="\n") as file:
-            yield from notes_in(file)
+        found = path.stat()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    return _notes(path, found.st_size if S_ISREG(found.st_mode) else None)
+
+
+def _notes(path: Path, size: int | None) -> Iterator[str]:
+    def lines(file: Iterable[bytes]) -> Iterator[str]:
+        read = 0
+        for line in file:
+            if size is not None and read >= size:
+                return
+            read += len(line)
+            yield line.decode()
+
+    try:
+        with path.open("rb") as file:
+            yield from notes_in(lines(file))
     except (OSError, UnicodeDecodeError) as error:
-        raise WrongSettings(f"{path}: cannot be read: {error}") from None
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> WrongSettings:
+    return WrongSettings(f"{path}: cannot be read: {error}")
 
 
 def notes_in(lines: Iterable[str]) -> Iterator[str]:

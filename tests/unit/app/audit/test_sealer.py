@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import nullcontext
 from datetime import UTC, datetime
+from threading import Thread
 
 import pytest
 
@@ -206,6 +207,22 @@ def test_a_witness_file_gives_back_the_notes_it_was_told(tmp_path):
     assert witness.read().at is not None
     assert (tmp_path / "w" / "checkpoints.key").read_text() == f"{SIGNER.verifier_key}\n"  # once
     assert [opened(note, SIGNER.verifier_key).size for note in notes] == [1, 2, 3]
+
+
+def test_a_note_that_is_published_while_they_are_read_is_left_out(tmp_path):
+    witness = FileWitness(tmp_path / "checkpoints")
+    witness.publish(a_note(1), SIGNER.verifier_key)
+    notes = notes_at(tmp_path / "checkpoints")  # from here on leaves may be added, with notes about them
+    witness.publish(a_note(2), SIGNER.verifier_key)
+    assert list(notes) == [a_note(1)]
+
+
+def test_notes_can_come_from_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = Thread(target=(tmp_path / "pipe").write_text, args=(a_note(1),))
+    writer.start()
+    assert list(notes_at(tmp_path / "pipe")) == [a_note(1)]
+    writer.join()
 
 
 def test_of_a_long_file_the_last_notes_are_recent_whole_ones(tmp_path):
