@@ -124,9 +124,9 @@ def stocked(model, servers, new_database, migrated_template, tmp_path_factory): 
     folder, url, now = tmp_path_factory.mktemp("stock"), new_database(migrated_template), datetime.now(UTC)
     settings = {**servers, "MONITOR_DATABASE_URL": url, "MONITOR_STATE_DIR": str(folder / "state")}
 
-    def command(*words):
+    def command(*words, code=0):
         ended = run(words, settings)
-        assert ended.code == 0, ended
+        assert ended.code == code, ended
         return ended.out
 
     with pytest.MonkeyPatch.context() as patch:

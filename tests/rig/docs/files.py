@@ -60,6 +60,9 @@ def lay_files(page: Path, now: datetime) -> None:
         ("answers.jsonl", "events.jsonl", "export.jsonl"), _lines({**TEXTS, "id": f"new-{n}"} for n in range(3))
     )
     files |= dict.fromkeys(("spans.jsonl", "traces.json", "more-spans.json", "page-1.json"), _as_json(traces["a"]))
+    if "--dialect acme" in text:  # the form that this page's package reads
+        its = {"ask": "Open?", "said": "Yes.", "pages": ["It is open."]}
+        files["events.jsonl"] = _lines({"acme": n, **its} for n in range(3))
     files |= {"labels.jsonl": _lines(labelled), "jan.jsonl": _lines(labelled[::2])}
     files |= {"rules.yaml": f"# third\n{RULES}", "monitor.toml": _settings(page)}
     if "--out mine.toml" not in text:

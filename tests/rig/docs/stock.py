@@ -80,9 +80,9 @@ def stock(command: Command, now: datetime) -> dict[str, str]:
     lines += [{"id": f"bad-{number}", "question": "Why?", "retrieved_documents": []} for number in range(1, 17)]
     command("replay", _written("stock.jsonl", lines))
     # The last three dead letters were read in a wrong form: two by a setting, which is right now, and one by its topic.
-    command("replay", "--dialect", "ragas", _written("forms", ({**TEXTS, "id": f"d-{n}"} for n in (17, 18))))
+    command("replay", "--dialect", "ragas", _written("forms", ({**TEXTS, "id": f"d-{n}"} for n in (17, 18))), code=1)
     ragas = {"user_input": "Why?", "response": "So.", "retrieved_contexts": ["It is so."]}
-    command("replay", "--dialect", "native", _written("answers", [ragas]))
+    command("replay", "--dialect", "native", _written("answers", [ragas]), code=1)
     labels = [{"app": APP, "id": it.interaction.id, "label": it.truth, "by": "ada"} for it in answers]
     labels.append({"app": APP, "id": "q-17", "label": Verdict.GROUNDED, "by": "ada"})
     command("review", "label", "--file", _written("given.jsonl", labels))
