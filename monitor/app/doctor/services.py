@@ -49,7 +49,7 @@ def check_collect(application: Application) -> str:
 
 
 def check_traces(application: Application) -> str:
-    """Sends nothing."""
+    """Loads what sends traces, so that a missing package is found; sends nothing."""
     settings = application.settings.tracing
     with traced(settings):
         return "not sent: MONITOR_TRACING__ENDPOINT is not set" if settings.endpoint is None else settings.endpoint
