@@ -39,7 +39,7 @@ from monitor.simulate.traffic import PRICES, play
 APP = "quillmere-support"
 BAR = 24  # characters wide
 BLOCKS = {Verdict.GROUNDED: "█", Verdict.REFUSAL: "▒", Verdict.SELF_GENERATED: "░"}  # distinct without colours too
-RULES = """
+RULES = """\
 grouping: {wait: 0s, interval: 30s}
 rules:
   - name: negative-rate
@@ -106,7 +106,7 @@ def play_demo(
         empty(application)
         application.prepare()
         application.alerting.rules_versions.save(  # for the dashboard, which shows the rules in force
-            RULES.lstrip(),
+            RULES,
             based_on=SHIPPED,
             by="monitor demo",
             why="made-up data: the demo's only rule",

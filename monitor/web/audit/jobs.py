@@ -15,6 +15,7 @@ from monitor.audit.note import NotProved
 from monitor.audit.proof import SubjectProof
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Json
+from monitor.core.text.plain import plural
 from monitor.store.audit.proofs import Proofs
 from monitor.store.audit.snapshot import TrailSnapshot
 from monitor.store.audit.verify import Verification, verify
@@ -38,10 +39,11 @@ class VerifiedTrail:
     def summary(self) -> str:
         """What came of it, in a sentence; without a witness it never says that the trail is intact."""
         found = self.found
-        against = f"against {self.notes:,} checkpoints of the witness" if self.notes else "without a witness"
-        checked = f"{found.size:,} leaves and {found.checkpoints:,} checkpoints checked {against}"
+        against = f"against {plural(self.notes, 'checkpoint')} of the witness" if self.notes else "without a witness"
+        size = f"{plural(found.size, 'leaf', 'leaves')} and {plural(found.checkpoints, 'checkpoint')}"
+        checked = f"{size} checked {against}"
         if found.findings:
-            return f"{checked}: {len(found.findings):,} findings"
+            return f"{checked}: {plural(len(found.findings), 'finding')}"
         return f"{checked}: {'the trail is intact' if self.notes else 'no change within them'}"
 
 

@@ -154,6 +154,9 @@ def test_the_demo_shows_one_alert_come_and_go_and_another_that_fires_and_leaves_
         with httpx2.Client(follow_redirects=True) as browser:
             signed_in = browser.get(line.strip())
             assert "firing" in browser.get(str(signed_in.url.join("/alerts"))).text
+            rules = browser.get(str(signed_in.url.join("/alerts/rules"))).text
+            assert "Evaluated by" in rules  # those that it played, not others
+            assert "has not taken these rules up" not in rules
 
     second = shell(
         "exec env COLUMNS=80 monitor demo --seed 7 --plain --serve",  # a shell would end by the signal too

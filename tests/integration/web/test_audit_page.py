@@ -136,7 +136,7 @@ def test_verifying_says_that_it_holds_and_names_what_does_not(sealed, rows):
     client, csrf = sealed.signed_in("auditor")
     assert client.post("/audit/verify", data={"csrf": csrf}).headers["location"] == "/audit?notice=begun"
     job = waited(sealed)
-    assert (job.failed, job.status.endswith("checked against 1 checkpoints of the witness: the trail is intact")) == (
+    assert (job.failed, job.status.endswith("checked against 1 checkpoint of the witness: the trail is intact")) == (
         False,
         True,
     )
@@ -145,7 +145,7 @@ def test_verifying_says_that_it_holds_and_names_what_does_not(sealed, rows):
     assert "had no witness" not in text
     rows("UPDATE interaction SET answer = 'something else' WHERE id = 'q/2'")
     client.post("/audit/verify", data={"csrf": csrf})
-    assert waited(sealed).status.endswith("1 findings")
+    assert waited(sealed).status.endswith("1 finding")
     text = client.get("/audit").text
     assert "The trail is not intact." in text
     assert "q/2" in text
