@@ -35,7 +35,7 @@ import onnxruntime as ort
 from benchmarks.figures import finish, options
 from benchmarks.traffic import SEED, copy_seconds, emptied, interactions, write_events
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
-from monitor.app.stages import Stages
+from monitor.app.flow import Flow
 from monitor.app.wiring.application import Application
 from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
 from monitor.assess.embed.hashing import HashEmbedder
@@ -88,7 +88,7 @@ def flow(
         write = staticmethod(watch.wrap("write", store.write))
 
     begin = time.perf_counter()
-    tally = Stages(
+    tally = Flow(
         source=FileSource([path], now=application.now),
         decode=watch.wrap("decode", decoder.decode_batch),
         assess=watch.wrap("assess", pipeline.assess),
