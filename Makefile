@@ -13,7 +13,7 @@ UV ?= $(or $(wildcard $(BIN)/uv),uv)
 # Python compiles what is imported, when it is: most of what is installed never is.
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
 PIP_LIVE := $(VENV_LIVE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
-IMAGE_EXTRAS := --extra grpc --extra otel --extra timestamps --extra tokenizers
+IMAGE_EXTRAS := --extra grpc --extra oidc --extra otel --extra timestamps --extra tokenizers
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 
 # Every process would compile the program anew: a tenth of the start of each of the hundreds that the tests run.

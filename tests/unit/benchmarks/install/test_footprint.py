@@ -13,6 +13,8 @@ LEFT_OUT = {
     "babel",
     "grpcio",
     "huggingface-hub",
+    "itsdangerous",
+    "joserfc",
     "python-snappy",
     "python-stdnum",
     "rfc3161-client",
