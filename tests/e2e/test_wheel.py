@@ -69,7 +69,7 @@ def test_the_demo_runs_from_the_wheel_and_the_pinned_packages_alone(python, fold
     traces = ExportTraceServiceRequest()
     traces.resource_spans.add().scope_spans.add().spans.add(trace_id=b"t" * 16, span_id=b"s" * 8, name="step")
     (folder / "traces.binpb").write_bytes(traces.SerializeToString())
-    assert "it calls no model" in ran("monitor", "decode", "traces.binpb")  # without the packages that hold OTLP's messages
+    assert "it calls no model" in ran("monitor", "decode", "traces.binpb")  # OTLP's messages come with the program
     shown = ran("monitor", "demo")
     for verdict in ("grounded", "refusal", "self-generated"):
         assert verdict in shown
