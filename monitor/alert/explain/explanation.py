@@ -47,7 +47,7 @@ class Explanation:
         return self.before_matching / self.before_answers if self.before_answers else None
 
     def conclusion(self) -> list[str]:
-        """The cause in at most three sentences of one line: which part broke, how sure that is, what would tell."""
+        """The cause in at most three sentences of one line: which part broke, how sure that is, what to do next."""
         return conclusion(self.cause, self.telling) if self.cause else []
 
     def sentences(self) -> list[str]:

@@ -41,7 +41,7 @@ def alerts_table(rows: Sequence[Row]) -> Table:
             row["fingerprint"][:12],
             literal("\n".join((row["rule"], *(f"{name}={value}" for name, value in row["labels"].items() if value)))),
             literal("\n".join(filter(None, (row["state"], _quiet(row), _acknowledged(row))))),
-            _day_and_time(row["active_since"]),
+            _day_and_time(row["fired_at"] or row["active_since"]),
             f"{'–' if row['value'] is None else amount(row['value'], row['unit'])}\n{counted}",
         )
     return _foldable(table, whole=12)
@@ -50,7 +50,7 @@ def alerts_table(rows: Sequence[Row]) -> Table:
 def alert_lines(alert: Alert, muting: Muting | None = None) -> Iterator[str]:
     """Yields one alert in full; the first line is its heading."""
     notified = described(alert)
-    state = "resolved" if alert.resolved_at else f"{alert.state.replace('_', ' ')} since {moment(alert.active_since)}"
+    state = "resolved" if alert.resolved_at else f"{alert.state.replace('_', ' ')} since {moment(alert.started_at)}"
     yield f"{name_of(notified)}: {state}, {alert.severity}, episode {alert.episode[:12]}"
     if notified.status == "error" or alert.quiet_since:
         yield f"  {capital(figure(notified))}"

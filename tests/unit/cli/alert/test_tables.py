@@ -146,12 +146,14 @@ def test_an_alert_in_full_says_since_when_how_bad_and_who_is_at_it():
         annotations={"summary": "The bot refuses.", "runbook": "https://wiki.example/rag"},
     )
     heading, *lines = alert_lines(alert)
-    assert heading == f"negative-rate, shop: firing since 2025-11-21 11:58 UTC, critical, episode {alert.episode[:12]}"
+    assert heading == f"negative-rate, shop: firing since 2025-11-21 12:03 UTC, critical, episode {alert.episode[:12]}"
     assert lines == [
-        "  Negative answers: 38.2 % (28.0 % to 54.0 % with 95 % confidence)",
+        "  Started: 2025-11-21 12:03 UTC",
+        "  Breaching since: 2025-11-21 11:58 UTC",
+        "  Negative answers: 38.2 %",
+        "  With 95 % confidence: 28.0 % to 54.0 %",
         "  Fires above: 30.0 %",
         "  Counted: 84 answers in 5m",
-        "  Started: 2025-11-21 11:58 UTC",
         "  app: shop",
         "  Acknowledged by: ada",
         "  Summary: The bot refuses.",
