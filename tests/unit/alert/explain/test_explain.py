@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.alert.explain.cause import Broken, Cause, Told
 from monitor.alert.explain.examples import LONGEST, MOST
 from monitor.alert.explain.explain import explain
 from monitor.alert.explain.explanation import Explanation
@@ -138,6 +139,13 @@ def test_the_last_sentence_has_the_diagnoses_that_rose_most():
     (_, last) = an_explanation(diagnoses=diagnoses(100, 100, **few)).sentences()
     assert last == "Diagnoses: of a later release 3.0 % (1.0 % before)."
     assert len(an_explanation(diagnoses=diagnoses(100, 100, generator_invented=(3, 4))).sentences()) == 1
+
+
+def test_the_diagnoses_that_the_cause_rests_on_are_not_said_again():
+    found = diagnoses(100, 100, retrieval_missed=(41, 6))
+    cause = Cause(suspects=(Broken.RETRIEVER,), looked_at=7, missed=Told.YES)
+    assert len(replace(an_explanation(diagnoses=found), cause=cause).sentences()) == 1
+    assert len(replace(an_explanation(diagnoses=found), cause=replace(cause, missed=Told.OPEN)).sentences()) == 2
 
 
 def test_where_nothing_was_diagnosed_before_only_the_diagnoses_of_now_are_said():

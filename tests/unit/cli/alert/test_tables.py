@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import asdict, replace
 from datetime import timedelta
 
@@ -235,8 +236,14 @@ def test_what_is_silenced_and_how_short_the_history_is_are_told():
     episode = Episode(labels={}, fired_at=week.end, resolved_at=None, worst=None)
     tried = [Rehearsed(rule=a_rule(), episodes=(episode,), answers=5, since=at(6 * 24 * 60))]
     text = shown(rehearsed_table(tried, week), 200)
-    assert "only since 2025-11-27 12:00 UTC" in text
+    assert "5 counted, all in the last 1d" in text
     assert "7.00" in text  # one in a day
+    assert "no number per week" not in text
+    minutes = [replace(tried[0], since=at(7 * 24 * 60 - 12))]
+    text = shown(rehearsed_table(minutes, week), 200)
+    assert "5 counted, all in the last 12m" in text
+    assert "Less than a day of answers gives no number per week." in text
+    assert not re.search(r"\d\.\d\d", text), "nothing is extrapolated from minutes"
 
 
 def test_a_rule_that_cannot_be_tried_says_why():
