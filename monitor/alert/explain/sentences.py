@@ -72,9 +72,9 @@ def _compared(f: Finding, shown: str) -> str:
     """The one comparison that tells: with before, or with the other answers where there is no before."""
     rate = f"{percent(f.rate)} {shown}"
     if f.kind is Kind.NEW:
-        return f": {rate}, {percent(f.elsewhere)} elsewhere; new"
+        return f": new, and {rate} ({percent(f.elsewhere)} elsewhere)"
     if f.before_rate is None or f.before_share is None:
-        return f": {rate}, {percent(f.elsewhere)} elsewhere"
+        return f": {rate} ({percent(f.elsewhere)} elsewhere)"
     if f.kind is Kind.MIX:
         return f": {percent(f.share)} of the answers ({percent(f.before_share)} before), as bad as they were"
     return f": {rate}, as before" if f.kind is Kind.AS_BEFORE else f": {rate} ({percent(f.before_rate)} before)"

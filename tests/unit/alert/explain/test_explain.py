@@ -63,8 +63,7 @@ def sentence_of(finding):
 
 def test_the_first_sentence_says_what_changed():
     first, *others = explain(BROKEN, USUAL, embed=EMBED).sentences()
-    assert first.startswith("prompt version v42: ")
-    assert "; new" in first
+    assert first.startswith("prompt version v42: new, and ")
     assert not any("failing questions" in sentence for sentence in others), "all topics fail as often as before"
     (*_, last) = explain(BROKEN, [], embed=EMBED).sentences()
     assert "failing questions" in last
@@ -75,13 +74,13 @@ def test_each_kind_has_its_own_sentence():
         "prompt version v42: 75 % negative (4.0 % before); this explains 94 % of the rise."
     )
     assert sentence_of(a_finding(kind=Kind.NEW, before_rate=None, before_share=0.0, owed=0.4)) == (
-        "prompt version v42: 75 % negative, 12 % elsewhere; new; this explains the whole rise."
+        "prompt version v42: new, and 75 % negative (12 % elsewhere); this explains the whole rise."
     )
     assert sentence_of(a_finding(kind=Kind.MIX, before_rate=0.7, before_share=0.08, owed=0.2)) == (
         "prompt version v42: 60 % of the answers (8.0 % before), as bad as they were; this explains 50 % of the rise."
     )
     assert sentence_of(a_finding(kind=Kind.UNCOMPARED, before_rate=None)) == (
-        "prompt version v42: 75 % negative, 12 % elsewhere."
+        "prompt version v42: 75 % negative (12 % elsewhere)."
     )
 
 
