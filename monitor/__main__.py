@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import sys
 
@@ -41,7 +42,7 @@ def main() -> None:
     try:
         app()
     except MonitorError as error:
-        say(f"monitor: {error}")
+        say(str(error), level=logging.ERROR)
         sys.exit(exit_code(error))
     except Exception as error:  # noqa: BLE001  whatever it is
         log_defect(error)
