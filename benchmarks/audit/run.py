@@ -40,7 +40,7 @@ from benchmarks.figures import finish, options
 from benchmarks.traffic import SEED, emptied, interactions, write_events
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app.background.sealer_process import sealer_process
-from monitor.app.stages import Stages
+from monitor.app.flow import Flow
 from monitor.app.wiring.application import Application
 from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
 from monitor.assess.embed.hashing import HashEmbedder
@@ -144,7 +144,7 @@ def flow(application: Application, pipeline: Pipeline, path: Path) -> float:
     """Events/s of one replay of `path` into the emptied tables."""
     stop = Event()
     begin = time.perf_counter()
-    tally = Stages(
+    tally = Flow(
         source=FileSource([path], now=application.now),
         decode=application.decoder().decode_batch,
         assess=pipeline.assess,

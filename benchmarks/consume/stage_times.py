@@ -177,16 +177,16 @@ def watched(servers: str, url: str, topic: str, count: int, *, sample: bool) -> 
     with Application(settings) as application:
         application.prepare()
         source, store = application.kafka.source(), application.kafka.store()
-        stages = application.stages(source, app=None, dialect=None, stop=stop, written=written, store=store)
-        stages = replace(
-            stages,
+        flow = application.flow(source, app=None, dialect=None, stop=stop, written=written, store=store)
+        flow = replace(
+            flow,
             source=Timed(source, "poll", watch),
-            decode=watch.wrap("decode", stages.decode),
-            assess=watch.wrap("assess", stages.assess),
+            decode=watch.wrap("decode", flow.decode),
+            assess=watch.wrap("assess", flow.assess),
             store=Timed(store, "write", watch),
         )
         try:
-            stages.run()
+            flow.run()
             figures = watch.figures()
         finally:
             sampler.stop()

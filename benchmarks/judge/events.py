@@ -92,11 +92,11 @@ def event_path(given: Settings, rate: float, seconds: float, waiting: int, seed:
         cleared(application)
         queue(application, made(waiting, seed))
         stop = Event()
-        stages = application.stages(source, app=None, dialect=None, stop=stop, written=source.written, set_aside=True)
+        flow = application.flow(source, app=None, dialect=None, stop=stop, written=source.written, set_aside=True)
         at_begin = _queued(application)
         with worker_process(application):
             time.sleep(_WARM)
-            tally = stages.run()
+            tally = flow.run()
         at_end = _queued(application)
     if tally.assessed != len(events):
         raise RuntimeError(f"{tally.assessed} of {len(events)} events were assessed")

@@ -32,10 +32,10 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 import onnxruntime as ort
 
-from benchmarks.figures import finish, options
+from benchmarks.figures import finish, in_fresh_process, options
 from benchmarks.traffic import SEED, copy_seconds, emptied, interactions, write_events
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
-from monitor.app.stages import Stages
+from monitor.app.flow import Flow
 from monitor.app.wiring.application import Application
 from monitor.assess.embed.cache import CachedEmbedder, CachedTokenEncoder
 from monitor.assess.embed.hashing import HashEmbedder
@@ -88,7 +88,7 @@ def flow(
         write = staticmethod(watch.wrap("write", store.write))
 
     begin = time.perf_counter()
-    tally = Stages(
+    tally = Flow(
         source=FileSource([path], now=application.now),
         decode=watch.wrap("decode", decoder.decode_batch),
         assess=watch.wrap("assess", pipeline.assess),
@@ -179,6 +179,7 @@ def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
     write_events(answers, stub_file)
     write_events(answers[: sizes["embedded"]], real_file)
     results: dict[str, object] = {}
+    gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
     settings = Settings(state_dir=folder / "state", embedding=EmbeddingSettings(provider="minilm"))
     with Application(settings) as application:
         application.migrate()
@@ -250,9 +251,8 @@ def show(results: dict[str, object], prefix: str = "") -> None:
 
 def main() -> None:
     arguments = options(__doc__, "smaller and once, to see that it runs")
-    gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
     with tempfile.TemporaryDirectory() as folder:
-        results = measure(SHORT if arguments.short else FULL, Path(folder))
+        results = in_fresh_process(measure, SHORT if arguments.short else FULL, Path(folder))
     show(finish(results, seed=SEED, path=arguments.json))
 
 

@@ -31,7 +31,7 @@ from benchmarks.databases import temporary_database
 from benchmarks.figures import finish, options
 from benchmarks.traffic import SEED, emptied, event, interactions
 from monitor.app.batch_attributes import arrival, outcome
-from monitor.app.stages import Stages
+from monitor.app.flow import Flow
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.tracing import traced
 from monitor.core.batch import Batch, Tally
@@ -123,7 +123,7 @@ def seconds(
     """CPU and wall seconds of one run through the emptied tables, the last spans included."""
     emptied(application)
     stop = Event()
-    stages = Stages(
+    flow = Flow(
         source=Prepared(given),  # type: ignore[arg-type]
         decode=application.decoder().decode_batch,
         assess=application.assessing.pipeline.assess,
@@ -137,7 +137,7 @@ def seconds(
     )
     cpu, wall = time.process_time(), time.perf_counter()
     with nullcontext() if endpoint is None else traced(TracingSettings(endpoint=endpoint)):
-        assert stages.run().assessed == len(given)
+        assert flow.run().assessed == len(given)
     return time.process_time() - cpu, time.perf_counter() - wall
 
 

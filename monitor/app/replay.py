@@ -138,7 +138,7 @@ def replay(
                 _write(out, summary.add_turns(batch))
 
         with ExitStack() as beside:
-            stages = application.stages(
+            flow = application.flow(
                 source,
                 app=app,
                 dialect=dialect,
@@ -148,7 +148,7 @@ def replay(
                 patience=PATIENCE,
             )
             try:
-                stages.run()
+                flow.run()
             finally:
                 source.close()
             if summary.collected:

@@ -102,9 +102,9 @@ def collect(application: Application, receive: Callable[[], object], *, receive_
     _log_setup(application)
     written = _written(application)
     with _scheduled(application), _metrics(application), alerts, worker_process(application):
-        with collecting(application, stop, written) as flow:
+        with collecting(application, stop, written) as inbox:
             receive()
-        return flow.tally
+        return inbox.tally
 
 
 def consume(
@@ -154,7 +154,7 @@ def _flow(
     set_aside: bool = True,
 ) -> Tally:
     written = _written(application) if set_aside else RunLog(application.now).written
-    stages = application.stages(
+    flow = application.flow(
         TimedSource(source, application.process_metrics.read),
         app=app,
         dialect=dialect,
@@ -167,11 +167,11 @@ def _flow(
     try:
         with _metrics(application, alive), meanwhile, ExitStack() as live:
             if not set_aside:
-                return stages.run()
+                return flow.run()
             live.enter_context(worker_process(application))
             live.enter_context(_recorded(application, source))
             inbox = live.enter_context(collecting(application, stop, written))
-            tally = stages.run()
+            tally = flow.run()
         return tally + inbox.tally
     finally:
         source.close()

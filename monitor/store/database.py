@@ -25,23 +25,27 @@ _PASSING = (
 )
 # For alert rules: one bad plan or locked row must not keep the other rules from being evaluated.
 _BOUNDS = text("SET LOCAL statement_timeout = '10s'; SET LOCAL lock_timeout = '5s'")
-# Keepalives of this session only; those of the operating system wait two hours. Without effect on a Unix socket.
-_SIGNS_OF_LIFE = text("SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3")
-# A network that was cut while an answer is awaited is noticed in half a minute; the operating system takes two hours.
-_KEEPALIVES: dict[str, Any] = {
-    "tcp_user_timeout": 30_000,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-}
+
+
+def session(**limits: str) -> dict[str, Any]:
+    """What psycopg needs for a session in UTC whose loss is noticed on both sides; `limits` are the server's settings.
+
+    A network that was cut is noticed in half a minute, while an answer is awaited and by the server, which frees the
+    session's locks; operating systems take two hours. Without effect on a Unix socket.
+    """
+    alive = {"idle": 10, "interval": 5, "count": 3}
+    asked = {"timezone": "UTC", **{f"tcp_keepalives_{name}": value for name, value in alive.items()}, **limits}
+    return {
+        "connect_timeout": 10,
+        "tcp_user_timeout": 30_000,
+        **{f"keepalives_{name}": value for name, value in alive.items()},
+        "options": " ".join(f"-c {name}={value}" for name, value in asked.items()),
+    }
+
+
 # A lock or a network that does not come back becomes `Retriable`, so that a stop is noticed in the meantime. The server
 # ends a transaction whose process was stopped or cut off, because others wait for the rows that it holds.
-WRITER_PATIENCE: dict[str, Any] = {
-    "connect_timeout": 10,
-    **_KEEPALIVES,
-    "options": "-c timezone=UTC -c lock_timeout=10s -c statement_timeout=20s"
-    " -c idle_in_transaction_session_timeout=10s",
-}
+WRITER_SESSION = session(lock_timeout="10s", statement_timeout="20s", idle_in_transaction_session_timeout="10s")
 
 
 def plain_url(url: str) -> str:
@@ -72,7 +76,7 @@ def connect(url: str, *, overflow: int = 10, queue_key: Callable[[], bytes] | No
             pool_pre_ping=True,
             hide_parameters=True,  # errors must not print values
             max_overflow=overflow,
-            connect_args={"connect_timeout": 10, **_KEEPALIVES, "options": "-c timezone=UTC"},
+            connect_args=session(),
             execution_options={} if queue_key is None else {QUEUE_KEY: queue_key},
         )
     except (ValueError, ArgumentError):
@@ -191,7 +195,6 @@ def advisory_lock(engine: Engine, number: int) -> Iterator[bool]:
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
     try:
         with retriable():
-            connection.execute(_SIGNS_OF_LIFE)
             ours = bool(connection.scalar(select(func.pg_try_advisory_lock(number))))
         yield ours
     finally:

@@ -21,8 +21,8 @@ _ROUND, _PURGE, _RECORD, _LOOK = 1.0, 30.0, 3.0, 0.2  # seconds between two
 _CHUNK = 10_000  # traces that are looked at together
 
 
-class InboxFlow:
-    """The flow from the inbox; `tally` is its ledger so far, also after it has failed."""
+class InboxRun:
+    """One run of the flow from the inbox; `tally` is its ledger so far, also after it has failed."""
 
     def __init__(self) -> None:
         self.tally = Tally()
@@ -30,30 +30,30 @@ class InboxFlow:
 
 
 @contextmanager
-def collecting(application: Application, stop: Event, written: Callable[[Batch, Tally], None]) -> Iterator[InboxFlow]:
+def collecting(application: Application, stop: Event, written: Callable[[Batch, Tally], None]) -> Iterator[InboxRun]:
     """Runs while the block does; a flow that fails for good sets `stop`, and is raised when the block is left.
 
     Raises:
-        Fatal, OutOfReach: as in `Stages.run`.
+        Fatal, OutOfReach: as in `Flow.run`.
     """
-    flow, ended, assembler = InboxFlow(), Event(), application.collecting.assembler
+    inbox, ended, assembler = InboxRun(), Event(), application.collecting.assembler
 
     def count(batch: Batch, tally: Tally) -> None:
-        flow.tally += tally
+        inbox.tally += tally
         written(batch, tally)
 
-    stages = application.collecting.stages(ended, count)
+    flow = application.collecting.flow(ended, count)
 
     def drain() -> None:
         try:
-            stages.run()
+            flow.run()
         except Exception as error:
             if not isinstance(error, MonitorError):
                 log.exception("reading the inbox: a defect")
-            flow.failure = error
+            inbox.failure = error
             stop.set()
         finally:
-            stages.source.close()
+            flow.source.close()
 
     def assemble() -> None:
         while assembler.round() and not ended.is_set():
@@ -72,14 +72,14 @@ def collecting(application: Application, stop: Event, written: Callable[[Batch, 
             timers.every(_PURGE, assembler.purge, name="purge of spans")
             timers.every(_RECORD, record, name="recording the progress of the inbox", at_once=False)
             try:
-                yield flow
+                yield inbox
             finally:
                 ended.set()
     finally:
         ended.set()
         thread.join()
-    if flow.failure is not None:
-        raise flow.failure
+    if inbox.failure is not None:
+        raise inbox.failure
 
 
 def finish(application: Application, traces: Iterable[TraceKey], stop: Event) -> None:

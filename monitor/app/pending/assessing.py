@@ -8,8 +8,8 @@ from threading import Event
 
 from typing_extensions import override
 
+from monitor.app.flow import Assess
 from monitor.app.pending.queue import Queue, Worker
-from monitor.app.stages import Assess
 from monitor.core.errors import Retriable
 from monitor.core.model import Assessment
 from monitor.core.pending import Work

@@ -9,12 +9,12 @@ from datetime import timedelta
 from functools import cache
 from threading import Event, Thread
 
+from monitor.app.flow import Assess
 from monitor.app.pending.assessing import AssessingWorker
 from monitor.app.pending.hearings import Hearings
 from monitor.app.pending.judging import JudgingWorker
 from monitor.app.pending.queue import Queue, Worker
 from monitor.app.pending.sending import ClearingWorker, SendingWorker
-from monitor.app.stages import Assess
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.export import destinations, switched_on
 from monitor.app.wiring.models import batch_endpoint, sampling

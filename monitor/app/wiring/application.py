@@ -23,9 +23,9 @@ from monitor.store.migrate import migrate
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from monitor.app.flow import Flow
     from monitor.app.metrics.pages import MetricsPages
     from monitor.app.metrics.process import ProcessMetrics
-    from monitor.app.stages import Stages
     from monitor.app.wiring.alert import Alerting
     from monitor.app.wiring.assess import Assessing
     from monitor.app.wiring.collect import Collecting
@@ -213,7 +213,7 @@ class Application:
 
         return Collecting(self, self._closing)
 
-    def stages(
+    def flow(
         self,
         source: Source,
         *,
@@ -225,17 +225,17 @@ class Application:
         store: Store | None = None,
         set_aside: bool = False,
         event_map: EventMap | None = None,
-    ) -> Stages:
+    ) -> Flow:
         """The whole flow from `source` into `store`, by default our own; `patience` as in `Retry`.
 
         Interactions that cannot be assessed are retried; with `set_aside` they are stored as pending after a while.
         """
-        from monitor.app.stages import Stages
+        from monitor.app.flow import Flow
         from monitor.app.wiring.conversation import remembering
         from monitor.core.retry import Retry
 
         ingest = self.settings.ingest
-        return Stages(
+        return Flow(
             source=source,
             decode=remembering(
                 self.decoder(app=app, dialect=dialect, event_map=event_map).decode_batch, self.assessing.recent_turns

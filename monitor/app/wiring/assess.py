@@ -16,7 +16,7 @@ from monitor.core.settings.load import Settings
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from monitor.app.stages import Assess
+    from monitor.app.flow import Assess
     from monitor.app.wiring.reference import WatchedReferences
     from monitor.app.wiring.relevance import WatchedRelevance
     from monitor.assess.classify.profile import Profile

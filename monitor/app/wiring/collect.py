@@ -24,7 +24,7 @@ from monitor.store.interaction.writer import GROUP
 
 if TYPE_CHECKING:
     from monitor.app.collect.intake import Intake
-    from monitor.app.stages import Stages
+    from monitor.app.flow import Flow
     from monitor.app.wiring.application import Application
     from monitor.core.batch import Batch, Tally
     from monitor.core.settings.collect import CollectSettings
@@ -77,10 +77,10 @@ class Collecting:
             self._closing.callback(lookup.close)
         return Assembler(store=self.store, app=settings.ingest.app, resolve=lambda named: resolve(named, lookup))
 
-    def stages(self, stop: Event, written: Callable[[Batch, Tally], None]) -> Stages:
+    def flow(self, stop: Event, written: Callable[[Batch, Tally], None]) -> Flow:
         """The flow from the inbox into the store; the caller closes its source."""
         application = self._application
-        stages = application.stages(
+        flow = application.flow(
             InboxSource(application.database_url, group=GROUP, stop=stop),
             app=None,
             dialect=None,
@@ -89,7 +89,7 @@ class Collecting:
             store=application.writer(),
             set_aside=True,
         )
-        return replace(stages, decode=decoder(self._decoder.decode_batch), poll_seconds=LOOK_EVERY)
+        return replace(flow, decode=decoder(self._decoder.decode_batch), poll_seconds=LOOK_EVERY)
 
     @property
     def _decoder(self) -> TopicDecoder:

@@ -24,7 +24,7 @@ from monitor.core.model import Interaction
 from monitor.core.pool import Pool
 
 if TYPE_CHECKING:
-    from monitor.app.stages import Decode
+    from monitor.app.flow import Decode
     from monitor.core.message import Message
     from monitor.ingest.decode import Decoded
     from monitor.store.interaction.turns.earlier import EarlierTurns

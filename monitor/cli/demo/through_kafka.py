@@ -67,12 +67,12 @@ def through_kafka(application: Application) -> Iterator[Assess]:
 
     def consume() -> None:
         try:
-            stages.run()
+            flow.run()
         except BaseException as error:  # noqa: BLE001  `assess` raises it again
             stored.put(error)
 
     store = application.kafka.store()
-    stages = application.stages(source, app=None, dialect=None, stop=stop, written=written, store=store)
+    flow = application.flow(source, app=None, dialect=None, stop=stop, written=written, store=store)
     consumer = Thread(target=consume, name="demo consumer", daemon=True)
     producer = KafkaProducer(**client_options(application.settings.kafka), acks="all", metrics_enabled=False)
 

@@ -17,20 +17,12 @@ from monitor.core.errors import Fatal, Fenced, Retriable
 from monitor.core.message import Message, Offset, Position, Progress
 from monitor.core.ports import Source
 from monitor.store.collect.inbox import PARTITION, TOPICS
-from monitor.store.database import plain_url, retriable
+from monitor.store.database import plain_url, retriable, session
 
 log = logging.getLogger(__name__)
 INBOX_LOCK = 7_305_128
 # The lock belongs to this session, which reads too: a reader whose session is lost has lost the lock and knows it.
-_SESSION: dict[str, Any] = {
-    "connect_timeout": 10,
-    "tcp_user_timeout": 30_000,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "autocommit": True,
-    "options": "-c timezone=UTC -c lock_timeout=10s -c statement_timeout=20s",
-}
+_SESSION = session(lock_timeout="10s", statement_timeout="20s") | {"autocommit": True}
 _STORED = "SELECT topic, next_offset FROM consumer_offset WHERE group_id = %s AND topic = ANY(%s) AND partition = %s"
 _NEXT = """
     SELECT position, received_at, revises, header_names, header_values, value FROM (

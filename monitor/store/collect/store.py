@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from queue import Empty, LifoQueue
-from typing import Any
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -18,13 +17,9 @@ from monitor.store.collect.due import DueTrace
 from monitor.store.collect.inbox import HTTP, Event, append
 from monitor.store.collect.keep import Kept, collect
 from monitor.store.collect.parts import TraceKey
-from monitor.store.database import plain_url, retriable
+from monitor.store.database import plain_url, retriable, session
 
-_PATIENCE: dict[str, Any] = {
-    "connect_timeout": 10,
-    "tcp_user_timeout": 30_000,
-    "options": "-c timezone=UTC -c lock_timeout=5s -c statement_timeout=20s -c idle_in_transaction_session_timeout=10s",
-}
+_SESSION = session(lock_timeout="5s", statement_timeout="20s", idle_in_transaction_session_timeout="10s")
 RawParts = list[tuple[bool, bytes]]  # whether each is a log record, and its value
 
 
@@ -125,7 +120,7 @@ class CollectStore:
         for connection in self._connections():
             if not connection.closed:
                 return connection
-        return psycopg.connect(self._url, **_PATIENCE)
+        return psycopg.connect(self._url, **_SESSION)
 
     def _connections(self) -> Iterator[psycopg.Connection]:
         while True:

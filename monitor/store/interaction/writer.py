@@ -21,7 +21,7 @@ from monitor.core.trace import Collected
 from monitor.store.audit_queue import Entry, EntrySource, Kind
 from monitor.store.audit_rows import Key, part_of, queued_record, queued_records, stored_row
 from monitor.store.collect.keep import collect
-from monitor.store.database import WRITER_PATIENCE, copy_rows, end_halted, plain_url, retriable
+from monitor.store.database import WRITER_SESSION, copy_rows, end_halted, plain_url, retriable
 from monitor.store.interaction.feedback import keep_feedback
 from monitor.store.interaction.follow_ups import FollowUps, Sends, enqueue, enqueue_to_send
 from monitor.store.interaction.minute_sums import CountedAssessment
@@ -136,7 +136,7 @@ class Writer(Store):
 
     def _connected(self) -> psycopg.Connection:
         if self._connection is None or self._connection.closed:
-            connection = psycopg.connect(self._url, **WRITER_PATIENCE)
+            connection = psycopg.connect(self._url, **WRITER_SESSION)
             try:
                 with connection.transaction():
                     prepare(connection)

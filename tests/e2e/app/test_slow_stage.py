@@ -17,12 +17,12 @@ import functools
 import sys
 import time
 
-from monitor.app import stages
+from monitor.app import flow
 from monitor.cli import terminal
 from monitor.assess.embed.hashing import HashEmbedder
 
 terminal.LAST_RESORT = {last_resort}
-stages.Stages = functools.partial(stages.Stages, finish_within=1.0)
+flow.Flow = functools.partial(flow.Flow, finish_within=1.0)
 encode = HashEmbedder.encode
 
 

@@ -76,7 +76,7 @@ def test_a_first_replay_with_every_default_needs_nothing_but_the_file(fresh, wri
     assert ended.returncode == 0
     assert "7 received = 4 assessed + 1 duplicate + 2 dead" in ended.stderr
     assert f"{written}:6: answer: is missing" in ended.stderr
-    assert f"{written}:7: $: is not JSON" in ended.stderr
+    assert f"{written}:7: the message is not JSON" in ended.stderr
     assert ended.stdout == ""
     again = fresh.json("replay", written)  # the server was stopped in between; its data were not lost
     assert again["duplicate"] == 5

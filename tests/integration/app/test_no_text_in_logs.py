@@ -52,16 +52,14 @@ def test_no_line_at_any_level_holds_the_text_of_an_answer(database, tmp_path, lo
     with Application(settings) as application:
         application.prepare()
         source = FileSource([file], now=application.now)
-        stages = application.stages(
-            source, app=None, dialect=None, stop=Event(), written=RunLog(application.now).written
-        )
+        flow = application.flow(source, app=None, dialect=None, stop=Event(), written=RunLog(application.now).written)
         if defect:
             monkeypatch.setattr(application.store, "write", lambda batch: int(batch.assessments[0].interaction.answer))
             with pytest.raises(ValueError, match=MARKER) as raised:
-                stages.run()
+                flow.run()
             logging.getLogger("monitor").error("a defect", exc_info=raised.value)
         else:
-            assert stages.run().dead == 5
+            assert flow.run().dead == 5
         source.close()
     text, lines = (stream.getvalue() for stream in logged)
     assert ("a defect" if defect else "rejected") in text

@@ -14,7 +14,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from monitor.app.background.sealer_process import _seal
-from monitor.app.stages import Stages
+from monitor.app.flow import Flow
 from monitor.app.tracing.export import ToldOnce
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.tracing import traced
@@ -26,7 +26,7 @@ from monitor.core.stage import stage
 from monitor.ingest.decode import Decoded
 from monitor.simulate.fakes.flow import MemoryStore
 from tests.factories.answers import a_dead_letter, an_assessment, an_interaction
-from tests.integration.app.test_stages import Impatient, ListSource
+from tests.integration.app.test_flow import Impatient, ListSource
 from tests.servers.otlp import attributes, trace_receiver
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -60,7 +60,7 @@ def assess(interactions):
 
 def flow(source, store, **over):
     stop = Impatient()
-    return Stages(
+    return Flow(
         source=source,
         store=store,
         stop=stop,

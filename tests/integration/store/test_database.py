@@ -7,7 +7,9 @@ import pytest
 from sqlalchemy import text
 
 from monitor.core.errors import MonitorError, Retriable
-from monitor.store.database import advisory_lock, retriable
+from monitor.store.collect.source import _SESSION as SOURCE_SESSION
+from monitor.store.collect.store import _SESSION as COLLECT_SESSION
+from monitor.store.database import WRITER_SESSION, advisory_lock, retriable
 from tests.rig.store.writing import stay_in_pipeline_mode
 
 NUMBER = 4711
@@ -34,17 +36,20 @@ def test_a_lock_whose_session_was_ended_ends_without_an_error(engine, rows):
         assert ours
 
 
-def test_connections_notice_a_network_that_was_cut(engine):
+def test_both_sides_notice_a_network_that_was_cut(engine, database):
     """Only libpq can be asked here: it sets this for TCP, and these connections use a socket of this machine."""
+
+    def given(info):
+        asked = info.get_parameters()
+        ours = {name: asked[name] for name in asked if name.startswith(("keepalives", "tcp_user"))}
+        return ours, {its.removeprefix("tcp_keepalives_") for its in asked["options"].split() if "keepalives" in its}
+
+    ours = {"keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "30000"}
     with engine.connect() as connection:
-        driver = connection.connection.driver_connection
-        given = driver.info.get_parameters()
-    assert {name: given[name] for name in given if name.startswith(("keepalives", "tcp_user"))} == {
-        "keepalives_idle": "10",
-        "keepalives_interval": "5",
-        "keepalives_count": "3",
-        "tcp_user_timeout": "30000",
-    }
+        assert given(connection.connection.driver_connection.info) == (ours, {"idle=10", "interval=5", "count=3"})
+    for of in (SOURCE_SESSION, COLLECT_SESSION, WRITER_SESSION):
+        with psycopg.connect(database, **of) as connection:
+            assert given(connection.info) == (ours, {"idle=10", "interval=5", "count=3"})
 
 
 def test_the_pool_keeps_no_connection_that_stays_in_pipeline_mode(engine):

@@ -68,10 +68,10 @@ class Partition:
 def flow(application: Application, values: list[bytes], *, start: int = 0) -> Tally:
     """All of them from `start` on as `consume` does it, but without its workers."""
     application.prepare()
-    stages = application.stages(
+    flow = application.flow(
         Partition(values, start, start), app=None, dialect=None, stop=Event(), written=lambda *_: None, set_aside=True
     )
-    return stages.run()
+    return flow.run()
 
 
 def in_balance(engine):

@@ -27,7 +27,7 @@ NAMED = re.compile(r"(?<![\w/.-])(?:docs/[\w/-]+\.md|(?:benchmarks|tools)/[\w/-]
 # A file or folder of the repository: `monitor/alert/rules/file.py`, `benchmarks/consume/`.
 FILE = re.compile(r"(?<![\w/.-])(?:monitor|benchmarks|tools|tests|migrations|docker|deploy)/[\w/.-]*\w(?:/|\.\w+)")
 PLACEHOLDERS = ("NAME", "NNNN", "NOUN")
-# A file with names in it, as the walks give them: `monitor/app/stages.py` (`Stages`, `_fetch`).
+# A file with names in it, as the walks give them: `monitor/app/flow.py` (`Flow`, `_fetch`).
 STEP = re.compile(r"`(?P<file>monitor/[\w/]+\.py)`\s+\((?P<names>`\w+`(?:, `\w+`)*)\)")
 MADE_BY_USERS = (
     "docker/events/",

@@ -16,16 +16,21 @@ import psycopg
 
 from monitor.assess.conversation.turn import LONGEST_QUESTION, MOST_TURNS, WITHIN, Turn
 from monitor.core.model import Interaction, Mark
-from monitor.store.database import plain_url, retriable
+from monitor.store.database import plain_url, retriable, session
 from monitor.store.interaction.partitions import month_of
 
 MOST_READ = 256  # rows of one conversation that are read in a month
 # Any plan but a scan of the index from its end would read the whole conversation, or the whole month. A plan that is
 # made anew each time knows which months it can leave out.
-_SESSION = (
-    "-c timezone=UTC -c default_transaction_read_only=on -c jit=off -c max_parallel_workers_per_gather=0"
-    " -c enable_seqscan=off -c enable_bitmapscan=off -c enable_sort=off -c plan_cache_mode=force_custom_plan"
-)
+_PLAN = {
+    "default_transaction_read_only": "on",
+    "jit": "off",
+    "max_parallel_workers_per_gather": "0",
+    "enable_seqscan": "off",
+    "enable_bitmapscan": "off",
+    "enable_sort": "off",
+    "plan_cache_mode": "force_custom_plan",
+}
 # Between two equal bounds, so that the planner does not take the order for given and scan from the start.
 EARLIER = """
     SELECT w.number, t.id, left(t.question, %(longest)s), t.occurred_at, t.turn
@@ -58,7 +63,8 @@ class EarlierTurns:
 
     def __init__(self, url: str, *, milliseconds: int) -> None:
         self._url = plain_url(url)
-        self._options = f"{_SESSION} -c statement_timeout={milliseconds} -c lock_timeout={milliseconds}"
+        limits = {"statement_timeout": str(milliseconds), "lock_timeout": str(milliseconds)}
+        self._session = session(**_PLAN, **limits) | {"connect_timeout": 2, "tcp_user_timeout": 5_000}
         self._connection: psycopg.Connection | None = None
 
     def before(self, asked: Mapping[int, Interaction]) -> dict[int, list[Turn]]:
@@ -82,9 +88,7 @@ class EarlierTurns:
 
     def _connected(self) -> psycopg.Connection:
         if self._connection is None or self._connection.closed:
-            self._connection = psycopg.connect(
-                self._url, autocommit=True, connect_timeout=2, tcp_user_timeout=5_000, options=self._options
-            )
+            self._connection = psycopg.connect(self._url, autocommit=True, **self._session)
         return self._connection
 
 

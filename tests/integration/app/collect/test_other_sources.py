@@ -73,9 +73,7 @@ def request(trace_id):
 
 def read(application, *values, dialect):
     source = Topic(*values)
-    return application.stages(
-        source, app=None, dialect=dialect, stop=Event(), written=lambda _batch, _tally: None
-    ).run()
+    return application.flow(source, app=None, dialect=dialect, stop=Event(), written=lambda _batch, _tally: None).run()
 
 
 def ledgers(application):

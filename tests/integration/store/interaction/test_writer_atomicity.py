@@ -210,7 +210,7 @@ def test_the_writer_needs_no_privilege_beyond_the_tables_own(database):
 
 def test_a_transaction_that_was_halted_in_a_copy_is_ended_by_who_waits_for_it(database, monkeypatch, rows):
     monkeypatch.setattr(halted, "HALTED", 0.1)
-    monkeypatch.setitem(writing.WRITER_PATIENCE, "options", "-c timezone=UTC -c lock_timeout=300ms")
+    monkeypatch.setitem(writing.WRITER_SESSION, "options", "-c timezone=UTC -c lock_timeout=300ms")
     offset = Offset(topic="rag", partition=0, expected=None, next=1)
     writer = Writer(database, clock, queue_key=QUEUE_KEY)
     write(writer, an_assessment(id="a"), offsets=(offset,))
@@ -226,7 +226,7 @@ def test_a_transaction_that_was_halted_in_a_copy_is_ended_by_who_waits_for_it(da
 
 
 def test_a_transaction_that_goes_on_is_waited_for(database, monkeypatch):
-    monkeypatch.setitem(writing.WRITER_PATIENCE, "options", "-c timezone=UTC -c lock_timeout=100ms")
+    monkeypatch.setitem(writing.WRITER_SESSION, "options", "-c timezone=UTC -c lock_timeout=100ms")
     offset = Offset(topic="rag", partition=0, expected=None, next=1)
     writer = Writer(database, clock, queue_key=QUEUE_KEY)
     write(writer, an_assessment(id="a"), offsets=(offset,))

@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 import pytest
 
-from monitor.app.stages import Stages
+from monitor.app.flow import Flow
 from monitor.core.batch import Tally
 from monitor.core.errors import Fatal, Fenced, InvalidMessage, OutOfReach, Retriable
 from monitor.core.message import DeadLetter, Offset
@@ -99,7 +99,7 @@ def numbers(upto):
     return [str(n).encode() for n in range(upto)]
 
 
-def stages(source, store, *, stop=None, written=lambda _batch, _tally: None, patience=None, **over):
+def flow(source, store, *, stop=None, written=lambda _batch, _tally: None, patience=None, **over):
     stop = stop or Impatient()
     known = {
         "decode": decode,
@@ -109,7 +109,7 @@ def stages(source, store, *, stop=None, written=lambda _batch, _tally: None, pat
         "batch_bytes": 2**20,
         "poll_seconds": 0.01,
     }
-    return Stages(source=source, store=store, stop=stop, written=written, **{**known, **over})
+    return Flow(source=source, store=store, stop=stop, written=written, **{**known, **over})
 
 
 def failing(times, error, call):
@@ -126,7 +126,7 @@ def failing(times, error, call):
 
 def test_everything_goes_through_in_order_and_the_ledger_balances():
     source, store, written = ListSource(95), MemoryStore(), []
-    tally = stages(source, store, written=lambda batch, tally: written.append((batch, tally))).run()
+    tally = flow(source, store, written=lambda batch, tally: written.append((batch, tally))).run()
     assert tally == Tally(received=95, assessed=82, dead=13)
     assert tally.balanced
     assert source.stored_values == numbers(95)
@@ -137,7 +137,7 @@ def test_everything_goes_through_in_order_and_the_ledger_balances():
 
 
 def test_a_source_without_anything_is_an_empty_run():
-    assert stages(ListSource(0), MemoryStore()).run() == Tally()
+    assert flow(ListSource(0), MemoryStore()).run() == Tally()
 
 
 def test_a_batch_of_dead_letters_alone_is_stored_without_assessing():
@@ -149,7 +149,7 @@ def test_a_batch_of_dead_letters_alone_is_stored_without_assessing():
     def never(_interactions):
         raise AssertionError
 
-    assert stages(source, store, decode=none, assess=never).run() == Tally(received=1, dead=1)
+    assert flow(source, store, decode=none, assess=never).run() == Tally(received=1, dead=1)
 
 
 @pytest.mark.parametrize("where", ["source", "assess", "store"])
@@ -163,7 +163,7 @@ def test_a_retriable_failure_is_tried_again_and_nothing_is_lost_or_doubled(where
     else:
         over["assess"] = failing(3, Retriable("away", retry_after=7), assess)
     delays.clear()
-    tally = stages(source, store, **over).run()
+    tally = flow(source, store, **over).run()
     assert tally == Tally(received=95, assessed=82, dead=13)
     assert source.stored_values == numbers(95)
     assert len(store.dead_letters) == 13
@@ -196,7 +196,7 @@ def test_a_failure_that_waiting_does_not_mend_stops_everything_and_is_raised(whe
     else:
         over[where] = third_time({"decode": decode, "assess": assess, "written": lambda *_: None}[where])
     with pytest.raises(type(error)) as raised:
-        stages(source, store, **over).run()
+        flow(source, store, **over).run()
     assert raised.value is error
     kept = store.inner if isinstance(store, _Wrapped) else store
     acknowledged = len(source.stored_values)
@@ -212,7 +212,7 @@ class _Wrapped:
 def test_running_out_of_patience_is_out_of_reach_and_nothing_is_acknowledged():
     source, store = ListSource(50), MemoryStore(failures=[Retriable("away")] * 100)
     with pytest.raises(OutOfReach, match="away"):
-        stages(source, store, patience=10.0).run()
+        flow(source, store, patience=10.0).run()
     assert source.stored_values == []
     assert store.assessments == {}
 
@@ -229,7 +229,7 @@ def test_a_message_is_acknowledged_only_after_its_commit():
     def written(_batch, _tally):
         events.append(("told", source.stored_values[:]))
 
-    stages(source, _Wrapped(store, write), written=written).run()
+    flow(source, _Wrapped(store, write), written=written).run()
     none, half, whole = [], numbers(10), numbers(20)
     assert events == [
         ("committing", none),
@@ -249,7 +249,7 @@ def test_stopping_finishes_what_was_fetched():
             stop.set()
 
     source.on_poll = after_four_polls
-    tally = stages(source, store, stop=stop).run()
+    tally = flow(source, store, stop=stop).run()
     assert tally.received == 40
     assert tally.balanced
     assert source.stored_values == numbers(40)
@@ -276,7 +276,7 @@ def test_stopping_finishes_what_was_fetched_while_the_source_is_away():
 
     thread = Thread(target=stopper)
     thread.start()
-    tally = stages(source, store, stop=stop, assess=slow).run()
+    tally = flow(source, store, stop=stop, assess=slow).run()
     thread.join()
     assert tally.received == 20
     assert source.stored_values == numbers(20)
@@ -289,7 +289,7 @@ def test_stopping_while_the_store_is_away_ends_without_acknowledging_what_was_no
         stop.set()
         raise Retriable("away", retry_after=PATIENT)
 
-    tally = stages(source, _Wrapped(store, away), stop=stop).run()
+    tally = flow(source, _Wrapped(store, away), stop=stop).run()
     assert tally == Tally()
     assert source.stored_values == []
 
@@ -305,7 +305,7 @@ def test_a_store_that_holds_up_stops_the_fetching_after_a_handful_of_batches():
         most = max(most, source.polls - len(source.stored_values) // 10)
         return store.write(batch)
 
-    tally = stages(source, _Wrapped(store, held)).run()
+    tally = flow(source, _Wrapped(store, held)).run()
     assert tally.received == 1000
     assert 2 <= most <= HELD
 
@@ -315,7 +315,7 @@ def test_an_invalid_message_that_a_decoder_lets_through_is_no_dead_letter_but_a_
         raise InvalidMessage("$", "was not caught")
 
     with pytest.raises(InvalidMessage):
-        stages(ListSource(5), MemoryStore(), decode=careless).run()
+        flow(ListSource(5), MemoryStore(), decode=careless).run()
 
 
 def test_a_fatal_error_ends_the_run_though_the_source_has_nothing_more_to_give():
@@ -323,7 +323,7 @@ def test_a_fatal_error_ends_the_run_though_the_source_has_nothing_more_to_give()
         raise Fatal("wrong key")
 
     with pytest.raises(Fatal, match="wrong key"):
-        stages(ListSource(5, endless=True), MemoryStore(), assess=refuse).run()
+        flow(ListSource(5, endless=True), MemoryStore(), assess=refuse).run()
 
 
 def test_a_read_that_never_returns_is_given_up_on_after_a_stop():
@@ -337,7 +337,7 @@ def test_a_read_that_never_returns_is_given_up_on_after_a_stop():
 
     source.on_poll = block_on_the_second_poll
     store = MemoryStore()
-    tally = stages(source, store, stop=stop).run()
+    tally = flow(source, store, stop=stop).run()
     released.set()
     assert (tally.received, source.stored_values) == (10, numbers(10))
 
@@ -356,7 +356,7 @@ def test_a_batch_that_is_not_through_in_time_after_stop_is_left_to_the_next_star
         assert assessing.wait(PATIENT)
         stop.set()
 
-    running = stages(source, store, stop=stop, assess=assess_slowly, written=stop_then, finish_within=0.1)
+    running = flow(source, store, stop=stop, assess=assess_slowly, written=stop_then, finish_within=0.1)
     assert running.run().received == 10
     release.set()
     assert source.stored_values == numbers(10)

@@ -1,4 +1,4 @@
-"""Runs three overlapping stages, fetch and decode | assess | write, with at most one batch waiting between two stages.
+"""Runs three overlapping stages, fetch and decode | assess | write, with at most one batch waiting between two flow.
 
 A slow writer or provider stops the stages before it, so memory stays bounded. Nothing is acknowledged before its
 transaction has committed, and `Retriable` never loses a batch: its stage tries again.
@@ -75,7 +75,7 @@ class _Fetched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stages:
+class Flow:
     """Moves everything from `source` to `store`.
 
     `stop` ends the fetching; batches in flight are finished, unless that takes over `finish_within` seconds: then they
@@ -109,10 +109,10 @@ class Stages:
 
 
 class _Run:
-    """One run of the stages: its threads and their shared state."""
+    """One run of a flow: its threads and their shared state."""
 
-    def __init__(self, stages: Stages) -> None:
-        self._stages = stages
+    def __init__(self, flow: Flow) -> None:
+        self._flow = flow
         self._aborted = Event()  # a stage has failed
         self._polling = Event()  # a call of `poll` is running
         self._abandoned = Event()  # … and nothing waits for it any more
@@ -150,13 +150,13 @@ class _Run:
             self._aborted.set()
 
     def _fetch(self) -> None:
-        stages = self._stages
-        while not (stages.stop.is_set() or self._aborted.is_set()):
+        flow = self._flow
+        while not (flow.stop.is_set() or self._aborted.is_set()):
             self._polling.set()
             try:
-                messages = stages.retry(
-                    lambda: stages.source.poll(
-                        max_messages=stages.batch_messages, max_bytes=stages.batch_bytes, timeout=stages.poll_seconds
+                messages = flow.retry(
+                    lambda: flow.source.poll(
+                        max_messages=flow.batch_messages, max_bytes=flow.batch_bytes, timeout=flow.poll_seconds
                     )
                 )
             except Interrupted:  # batches fetched before are still finished
@@ -166,15 +166,15 @@ class _Run:
                 return
             if messages is None:
                 break
-            offsets = tuple(stages.source.offsets())
+            offsets = tuple(flow.source.offsets())
             if messages or offsets:
-                self._decoded.put(self._read(messages, offsets), meanwhile=stages.source.hold)
+                self._decoded.put(self._read(messages, offsets), meanwhile=flow.source.hold)
         self._decoded.put(None)
 
     def _read(self, messages: Sequence[Message], offsets: tuple[Offset, ...]) -> _Fetched:
         process = begin("process", **arrival(messages, offsets))
         with process.resumed(), stage("decode", messages=len(messages)) as decoding:
-            decoded = self._stages.decode(messages)
+            decoded = self._flow.decode(messages)
             decoding.add(interactions=len(decoded.interactions), dead=len(decoded.dead_letters))
         return _Fetched(
             process=process,
@@ -186,40 +186,40 @@ class _Run:
 
     def _watch(self) -> None:
         """Ends what takes too long: a read, such as opening a pipe without a writer, and batches after `stop`."""
-        stages = self._stages
-        while self._fetching.is_alive() and not self._aborted.is_set() and not stages.stop.is_set():
+        flow = self._flow
+        while self._fetching.is_alive() and not self._aborted.is_set() and not flow.stop.is_set():
             self._fetching.join(_LOOK_UP)
         self._fetching.join(GRACE)
         if self._fetching.is_alive() and self._polling.is_set():
             self._abandoned.set()
             self._decoded.put(None)
-        while not (stages.stop.is_set() or self._ended.wait(_LOOK_UP)):
+        while not (flow.stop.is_set() or self._ended.wait(_LOOK_UP)):
             continue
-        if not self._ended.wait(stages.finish_within):
+        if not self._ended.wait(flow.finish_within):
             with self._in_hand.process.resumed() if self._in_hand is not None else nullcontext():
                 log.warning("%s; nothing of that is stored, and the next start reads it again", self._unfinished())
             self._aborted.set()
 
     def _unfinished(self) -> str:
-        within = f"after {self._stages.finish_within:g} s of stopping"
+        within = f"after {self._flow.finish_within:g} s of stopping"
         if (batch := self._in_hand) is None:
             return f"{within}, a batch is still in progress"
         places = ", ".join(f"{o.topic}/{o.partition} from {o.expected or 0} to {o.next}" for o in batch.offsets)
         return f"{within}, {batch.received} messages are still being assessed ({places})"
 
     def _assess(self) -> None:
-        stages = self._stages
-        patience = stages.set_aside_after
+        flow = self._flow
+        patience = flow.set_aside_after
         while (item := self._decoded.get()) is not None:
             self._in_hand = item
             with item.process.resumed():
-                decoded = stages.retry(partial(stages.told, item.decoded.interactions))
+                decoded = flow.retry(partial(flow.told, item.decoded.interactions))
                 interactions = [one for one in decoded if one.unscored is None]
                 assessments: list[Assessment] | None = []
                 if interactions:
                     with stage("assess", interactions=len(interactions)):
                         assessments = self._tried(interactions, patience)
-                    patience = 0.0 if assessments is None else stages.set_aside_after
+                    patience = 0.0 if assessments is None else flow.set_aside_after
             batch = Batch(
                 assessments=tuple(assessments or ()),
                 dead_letters=tuple(item.decoded.dead_letters),
@@ -236,35 +236,35 @@ class _Run:
 
     def _tried(self, interactions: Sequence[Interaction], patience: float | None) -> list[Assessment] | None:
         """The assessments, or None if the interactions are to be set aside."""
-        stages = self._stages
+        flow = self._flow
         if patience is None:
-            return stages.retry(lambda: stages.assess(interactions))
+            return flow.retry(lambda: flow.assess(interactions))
         try:
-            return replace(stages.retry, patience=patience)(lambda: stages.assess(interactions))
+            return replace(flow.retry, patience=patience)(lambda: flow.assess(interactions))
         except OutOfReach as error:
             log.warning("%d interactions are set aside as pending: %s", len(interactions), error)
             return None
 
     def _write(self) -> None:
-        stages = self._stages
+        flow = self._flow
         while (item := self._assessed.get()) is not None:
             process, batch = item
             try:
                 with process.resumed():
-                    tally = stages.retry(partial(self._stored, batch))
+                    tally = flow.retry(partial(self._stored, batch))
             except Fenced as error:
-                stages.source.fenced(batch.offsets, error)
+                flow.source.fenced(batch.offsets, error)
                 continue
             with process.resumed():
-                stages.source.stored(batch.offsets)
+                flow.source.stored(batch.offsets)
                 self._total += tally
-                stages.written(batch, tally)
+                flow.written(batch, tally)
             process.add(**outcome(batch, tally))
             process.end()
 
     def _stored(self, batch: Batch) -> Tally:
         with stage("store", interactions=len(batch.assessments), dead=len(batch.dead_letters)):
-            return self._stages.store.write(batch)
+            return self._flow.store.write(batch)
 
 
 def _without(collected: Sequence[Collected], offsets: Sequence[Offset]) -> tuple[Offset, ...]:
