@@ -7,13 +7,14 @@ PYTEST := $(BIN)/python -m pytest
 STATIC := $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports && $(BIN)/mypy
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
+READY_DOCS := $(VENV)/.ready-docs
 VENV_LIVE := .venv-live
 READY_LIVE := $(VENV_LIVE)/.ready
 UV ?= $(or $(wildcard $(BIN)/uv),uv)
 # Python compiles what is imported, when it is: most of what is installed never is.
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
 PIP_LIVE := $(VENV_LIVE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
-IMAGE_EXTRAS := --extra grpc --extra otel --extra timestamps --extra tokenizers
+IMAGE_EXTRAS := --extra grpc --extra oidc --extra otel --extra timestamps --extra tokenizers
 COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 
 # Every process would compile the program anew: a tenth of the start of each of the hundreds that the tests run.
@@ -42,6 +43,12 @@ $(READY): requirements.lock pyproject.toml
 $(READY_DEV): requirements-dev.lock $(READY)
 	@echo "installing the tools for checks and tests into $(VENV) ..."
 	@$(PIP_INSTALL) --require-hashes -r requirements.lock -r requirements-dev.lock
+	@touch $@
+
+# What builds the documentation, without those tools.
+$(READY_DOCS): requirements-docs.lock $(READY)
+	@echo "installing what builds the documentation into $(VENV) ..."
+	@$(PIP_INSTALL) --require-hashes -r requirements.lock -r requirements-docs.lock
 	@touch $@
 
 demo: $(READY) ## play a support bot's outage, with the alert that follows
@@ -97,21 +104,23 @@ bench: $(READY_DEV) ## every benchmark, in short form
 # The theme's authors support it until May 2027 and say so at every build; tools/mkdocs.yml says what comes after it.
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 
-docs: $(READY_DEV) ## the documentation as a site, in build/site; first writes docs/reference anew
+docs: $(READY_DOCS) ## the documentation as a site, in build/site; first writes docs/reference anew
 	$(BIN)/python tools/reference_pages.py
 	$(MKDOCS) build --quiet -f tools/mkdocs.yml
 
-site: $(READY_DEV) ## the documentation on http://127.0.0.1:8000, built anew as you write
+site: $(READY_DOCS) ## the documentation on http://127.0.0.1:8000, built anew as you write
 	$(MKDOCS) serve -f tools/mkdocs.yml
 
 migrate: $(READY) ## bring the configured database to this release
 	@$(BIN)/monitor migrate
 
-lock: ## resolve the dependencies anew into both requirements files; needs uv
+lock: ## resolve the dependencies anew into the requirements files; needs uv
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv, on the PATH or in $(BIN)" >&2; exit 1; }
 	$(COMPILE) pyproject.toml --group build --output-file requirements.lock
 	$(COMPILE) pyproject.toml --group build $(IMAGE_EXTRAS) --constraints requirements.lock --output-file requirements-image.lock
-	$(COMPILE) --group dev --group weights --constraints requirements.lock --output-file requirements-dev.lock
+	$(COMPILE) --group docs --constraints requirements.lock --output-file requirements-docs.lock
+	$(COMPILE) --group dev --group weights --constraints requirements.lock --constraints requirements-docs.lock \
+	  --output-file requirements-dev.lock
 	$(COMPILE) --group live --output-file requirements-live.lock
 
 clean: ## remove the virtual environment and every cache in this folder

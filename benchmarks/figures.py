@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import subprocess
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
+
+from monitor.__main__ import ONE_THREAD
 
 
 def options(description: str | None, short: str, **switches: str) -> argparse.Namespace:
@@ -26,3 +32,10 @@ def finish(figures: dict[str, object], *, seed: int | None, path: Path | None) -
     if path:
         path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     return figures
+
+
+def in_fresh_process(work: Callable[..., Any], *arguments: object) -> Any:
+    """Runs `work` in a fresh process, in which numpy's products have one thread, as in the program's."""
+    os.environ |= ONE_THREAD
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(work, *arguments).result()

@@ -218,7 +218,7 @@ def _as_if_fired(app: str, at: datetime, window: timedelta) -> NotifiedAlert:
         bound=0.3,
         samples=0,
         window=window,
-        started_at=at,
+        breaching_since=at,
         fired_at=at,
     )
 

@@ -32,7 +32,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 import onnxruntime as ort
 
-from benchmarks.figures import finish, options
+from benchmarks.figures import finish, in_fresh_process, options
 from benchmarks.traffic import SEED, copy_seconds, emptied, interactions, write_events
 from monitor.__main__ import ALLOCATIONS_BETWEEN_COLLECTIONS
 from monitor.app.flow import Flow
@@ -179,6 +179,7 @@ def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
     write_events(answers, stub_file)
     write_events(answers[: sizes["embedded"]], real_file)
     results: dict[str, object] = {}
+    gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
     settings = Settings(state_dir=folder / "state", embedding=EmbeddingSettings(provider="minilm"))
     with Application(settings) as application:
         application.migrate()
@@ -250,9 +251,8 @@ def show(results: dict[str, object], prefix: str = "") -> None:
 
 def main() -> None:
     arguments = options(__doc__, "smaller and once, to see that it runs")
-    gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
     with tempfile.TemporaryDirectory() as folder:
-        results = measure(SHORT if arguments.short else FULL, Path(folder))
+        results = in_fresh_process(measure, SHORT if arguments.short else FULL, Path(folder))
     show(finish(results, seed=SEED, path=arguments.json))
 
 

@@ -20,17 +20,15 @@ their number, plus that of the rest, which uses one.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from benchmarks.figures import finish, options
+from benchmarks.figures import finish, in_fresh_process, options
 from benchmarks.scoring.parts import Ready, Stopwatch, cpu_seconds, score, watched
 from benchmarks.scoring.texts import long_enough, turned, unseen
 from benchmarks.traffic import SEED
@@ -175,13 +173,6 @@ def all_cores(sizes: Mapping[str, int]) -> dict[str, Any]:
                 changed = turned(answers, 2 * number + (name == "known support") + 1)
                 found.setdefault(f"{build}, {name}", []).append(whole.run(changed))
     return {n: {f: median(run[f] for run in runs) for f in runs[0]} for n, runs in found.items()}
-
-
-def in_fresh_process(work: Callable[..., Any], *arguments: object) -> Any:
-    """Runs `work` in a fresh process with one thread of BLAS."""
-    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(work, *arguments).result()
 
 
 def show(figures: Mapping[str, Any], before: str = "", goal: float | None = None) -> None:

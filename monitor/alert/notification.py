@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from monitor.core.model import Json
 
@@ -44,10 +44,11 @@ class NotifiedAlert:
 
     `value`, `lower`, `upper` and `bound` (the threshold) are in `unit`: a share in [0, 1], a plain number, or seconds.
     `lower` and `upper` are None if nothing bounds the value. `below`: the alert fires below the threshold, not above
-    it. `samples` is the number of answers or messages counted in `window`. `started_at` is the start time that people
-    are told (`Alert.active_since`). `notified_at` is when the notification's receiver was first notified, or again
-    after a silence; None from an earlier release. `escalated_after`: the receiver is that of a step of the escalation,
-    and is notified since nobody acknowledged the alert for so long.
+    it. `samples` is the number of answers or messages counted in `window`. `fired_at` is the start that people are
+    told, and from which durations count; the alert breached before, since `breaching_since`. `notified_at` is when the
+    notification's receiver was first notified, or again after a silence; None from an earlier release.
+    `escalated_after`: the receiver is that of a step of the escalation, and is notified since nobody acknowledged the
+    alert for so long.
     """
 
     fingerprint: str
@@ -68,7 +69,7 @@ class NotifiedAlert:
     samples: int
     window: timedelta
     detail: str | None = None
-    started_at: datetime
+    breaching_since: Annotated[datetime, Field(alias="started_at")]  # its name in the rows of all releases
     fired_at: datetime
     resolved_at: datetime | None = None
     acknowledged_by: str | None = None
@@ -96,14 +97,14 @@ class Course:
     bound: float
     unit: Unit
     name: str
-    started_at: datetime | None = None  # when the alert began; None from an earlier release
+    started_at: datetime | None = None  # when the alert fired; None from an earlier release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
     """What explains an episode beyond its figures.
 
-    `cause` says in at most three sentences which part broke, how sure that is, and what would tell more; `changes` has
+    `cause` says in at most three sentences which part broke, how sure that is, and what to do next; `changes` has
     one sentence each, the most telling first. `run_url` leads to the run of a probe that the alert is about.
     """
 
@@ -138,7 +139,7 @@ class Notification:
     pages: bool = False  # calls somebody: the episode begins, goes on unacknowledged, or something new joined
     by: str | None = None  # the person who acted, for `acknowledged` and `silenced`
     instead_of: str | None = None  # the receiver that failed, and why
-    cause: tuple[str, ...] = ()  # which part broke, how sure that is, what would tell more
+    cause: tuple[str, ...] = ()  # which part broke, how sure that is, what to do next
     changes: tuple[str, ...] = ()  # one sentence each, the most telling first
     examples: tuple[Example, ...] = ()
     course: Course | None = None
@@ -186,13 +187,13 @@ class Notification:
         return min(burning, key=SEVERITIES.index)
 
     @property
-    def started_at(self) -> datetime:
-        """When the earliest breach began."""
-        return min(alert.started_at for alert in self.alerts)
+    def fired_at(self) -> datetime:
+        """When the first of its alerts fired."""
+        return min(alert.fired_at for alert in self.alerts)
 
     def to_json(self) -> dict[str, Json]:
         """The payload of an outbox row."""
-        payload: dict[str, Json] = _NOTIFICATION.dump_python(self, mode="json", exclude=set(_ROW_FIELDS))
+        payload: dict[str, Json] = _NOTIFICATION.dump_python(self, mode="json", exclude=set(_ROW_FIELDS), by_alias=True)
         return payload
 
     @classmethod

@@ -47,9 +47,8 @@ class Alert:
     `normal_since`: nothing breaches any more, but the alert goes on firing for `keep_firing_for`. `selector` and `by`
     are those of the rule, so that the signal can be counted when the rule is gone; None from an earlier release.
 
-    `active_since` is when the alert began, Prometheus's `activeAt`: the one start time that people are told, and from
-    which durations count. It fired after the rule's `for`, at `fired_at`. `quiet_since`: nothing was counted from then
-    on; the figures are those from before.
+    `active_since` is when it began to breach, Prometheus's `activeAt`; it fired after the rule's `for`, at `fired_at`.
+    `quiet_since`: nothing was counted from then on; the figures are those from before.
     """
 
     fingerprint: str
@@ -82,6 +81,14 @@ class Alert:
     quiet_since: datetime | None = None
     selector: Mapping[str, tuple[str, ...]] | None = None
     by: tuple[Label, ...] | None = None
+
+    @property
+    def started_at(self) -> datetime:
+        """When it began to fire, or to breach if it has not fired yet: the start that people are told.
+
+        Durations count from it. It is Alertmanager's `startsAt`, which Prometheus sets to the time of firing.
+        """
+        return self.fired_at or self.active_since
 
     @property
     def matched(self) -> Mapping[str, str]:

@@ -46,11 +46,11 @@ def title(notification: Notification) -> str:
 
 def news_line(notification: Notification) -> str:
     """One sentence that says why the notification is sent, for a thread or a log; not yet made harmless."""
-    lasted = format_duration(_end(notification) - notification.started_at)
+    lasted = format_duration(_end(notification) - notification.fired_at)
     status = notification.leading.status
     match notification.news:
         case "firing":
-            return f"{_SINCE[status]} since {moment(notification.started_at)}{_escalated(notification)}"
+            return f"{_SINCE[status]} since {moment(notification.fired_at)}{_escalated(notification)}"
         case "changed":
             return _changed(notification)
         case "repeated":
@@ -101,13 +101,24 @@ def _list(alerts: Sequence[NotifiedAlert]) -> str:
     return " and ".join(named) + (f" and {more} more" if more else "")
 
 
-def facts(alert: NotifiedAlert) -> list[tuple[str, str]]:
-    """The figures of the alert as name and value; harmless, each on one line."""
+def facts(alert: NotifiedAlert, *, brief: bool = False) -> list[tuple[str, str]]:
+    """Since when and how bad, as name and value, one figure each; harmless, each on one line.
+
+    `brief`: what somebody who was woken has to know, without the interval and the time before the alert fired.
+    """
     failed = alert.status == "error"  # then there is no value to compare
-    interval = f" ({interval_of(alert)} with 95 % confidence)" if interval_of(alert) else ""
-    limit, bound = limit_of(alert)
-    figures = [(capital(signal_words(alert.signal)), value_of(alert) + interval), (capital(limit), bound)]
-    lines = [] if failed else figures
+    lines = [("Started", moment(alert.fired_at))]
+    if not brief and moment(alert.breaching_since) != moment(alert.fired_at):
+        lines.append(("Breaching since", moment(alert.breaching_since)))
+    if alert.resolved_at is not None:
+        lasted = format_duration(alert.resolved_at - alert.fired_at)
+        lines.append(("Resolved", f"{moment(alert.resolved_at)}, after {lasted}"))
+    if not failed:
+        lines.append((capital(signal_words(alert.signal)), value_of(alert)))
+        if not brief and (interval := interval_of(alert)):
+            lines.append(("With 95 % confidence", interval))
+        limit, bound = limit_of(alert)
+        lines.append((capital(limit), bound))
     if alert.detail:
         name = "Why" if failed else _DETAILS.get(alert.method, "Remark")
         lines.append((name, shortened(capital(alert.detail), _MAX_DETAIL)))
@@ -119,11 +130,13 @@ def facts(alert: NotifiedAlert) -> list[tuple[str, str]]:
         lines.append(("Answers since the change", f"{alert.samples:,}"))
     elif alert.window and alert.method != "absence":
         lines.append(("Counted", f"{alert.samples:,} {counted(alert)} in {format_duration(alert.window)}"))
-    lines.append((STARTED, moment(alert.started_at)))
-    if alert.resolved_at is not None:
-        lasted = format_duration(alert.resolved_at - alert.started_at)
-        lines.append(("Resolved", f"{moment(alert.resolved_at)}, after {lasted}"))
     return lines
+
+
+def without_next_step(cause: Sequence[str]) -> tuple[Sequence[str], str]:
+    """The sentences of a cause that say what broke and how sure that is; and the last one, what to do next."""
+    last = max(len(cause) - 1, 1)
+    return cause[:last], "".join(cause[last:])
 
 
 def remarks(alert: NotifiedAlert) -> list[tuple[str, str]]:
@@ -160,7 +173,6 @@ def _end(notification: Notification) -> datetime:
     return max(ended) if notification.over and ended else notification.at
 
 
-STARTED = "Started"  # when the alert began to breach: the one start time that is shown of an alert
 _MAX_NAMED, _MAX_REASONS = 3, 2
 _MAX_DETAIL = 300
 _STATUSES: Mapping[Status, str] = {

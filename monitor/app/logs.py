@@ -81,10 +81,16 @@ def use_format(form: LogFormat) -> LogFormat:
     return _chosen or form
 
 
-def say(text: str) -> None:
-    """Writes what a command tells its user to stderr; where logs are JSON, as one of their lines."""
+def say(text: str, *, level: int | None = None) -> None:
+    """Writes what a command tells its user to stderr; where logs are JSON, as one of their lines.
+
+    With a `level` it is news of the process rather than output: its line begins with the program's name, which lines of
+    JSON have as a field.
+    """
     if (formatter := _json()) is not None:
-        text = formatter.format(logging.LogRecord("monitor", logging.INFO, "", 0, text, (), None))
+        text = formatter.format(logging.LogRecord("monitor", level or logging.INFO, "", 0, text, (), None))
+    elif level is not None:
+        text = f"monitor: {text}"
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
 

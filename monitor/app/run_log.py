@@ -29,8 +29,9 @@ class RunLog:
 
     def written(self, batch: Batch, tally: Tally) -> None:
         self._total += tally
-        for assessment in batch.assessments:
-            self._note(assessment.interaction)
+        if tally.assessed:  # a batch of duplicates stores nothing
+            for assessment in batch.assessments:
+                self._note(assessment.interaction)
         for letter in batch.dead_letters[:REJECTIONS]:
             at = letter.message.position
             place = {"topic": at.topic, "partition": at.partition, "offset": at.offset}

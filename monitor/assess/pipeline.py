@@ -19,8 +19,9 @@ from monitor.assess.ports import Completer, Conversations, Detector, Embedder, R
 from monitor.assess.score.adaptability import adaptability
 from monitor.assess.score.features import AnswerPart, gather_evidence
 from monitor.assess.threshold import Spread
+from monitor.core.diagnosis import ChunkDiagnosis
 from monitor.core.evidence import Evidence, StandaloneQuestion
-from monitor.core.model import Assessment, Interaction, Scores, Support
+from monitor.core.model import Assessment, Interaction, Metrics, Scores, Support, Verdict
 from monitor.core.stage import stage
 from monitor.core.text.markup import blank_spans, prose
 
@@ -106,13 +107,14 @@ class Pipeline:
                     encoded.stated, supports, metrics, encoded.tokens, encoded.readings, detected, strict=True
                 )
             ]
-            classified = [
+            assessed = [
                 self._classify(*parts)
-                for parts in zip(interactions, supports, scores, encoded.readings, evidence, strict=True)
+                for parts in zip(
+                    interactions, supports, scores, metrics, encoded.readings, evidence, encoded.tokens, strict=True
+                )
             ]
-            diagnosed = [self._diagnosed(a, tokens) for a, tokens in zip(classified, encoded.tokens, strict=True)]
             asked, standalone = zip(*[(each.asked, each.standalone) for each in encoded.completed], strict=True)
-            return with_both_readings(diagnosed, asked, standalone, encoded.vectors, self.profile)
+            return with_both_readings(assessed, asked, standalone, encoded.vectors, self.profile)
 
     def _reread_close_to_refusals(
         self, completed: Sequence[_Completed], readings: Sequence[Reading], embedded: EmbeddedBatch
@@ -137,11 +139,17 @@ class Pipeline:
         detections = self.detector.detect(claims)
         return [None if detection is None else detection.score for detection in detections]
 
-    def _classify(
-        self, interaction: Interaction, support: Support, scores: Scores, reading: Reading, evidence: Evidence
+    def _classify(  # noqa: PLR0917  all that is known of an interaction
+        self,
+        interaction: Interaction,
+        support: Support,
+        scores: Scores,
+        metrics: Metrics,
+        reading: Reading,
+        evidence: Evidence,
+        encoded: EncodedInteraction,
     ) -> Assessment:
         profile = self.profile
-        metrics = profile.compared(scores)
         decided = classify(interaction, support, metrics, reading, evidence, profile=profile)
         return Assessment(
             interaction=interaction,
@@ -158,24 +166,25 @@ class Pipeline:
             profile_name=profile.name,
             profile_hash=profile.hash,
             embedding_model=profile.embedding_model,
+            diagnosis=self._diagnose(interaction, decided.verdict, evidence, encoded),
         )
 
-    def _diagnosed(self, a: Assessment, encoded: EncodedInteraction) -> Assessment:
-        it = a.interaction
+    def _diagnose(
+        self, it: Interaction, verdict: Verdict, evidence: Evidence, encoded: EncodedInteraction
+    ) -> ChunkDiagnosis:
         retrieved = Retrieved(
             texts=[d.text for d in it.retrieved_documents],
             tokens=encoded.documents,
             sentences=encoded.document_sentences,
         )
-        found = examine(
+        return examine(
             read_question(it.question, encoded.question, encoded.question_sentences),
             retrieved,
-            a.verdict,
-            a.evidence.alignment,
+            verdict,
+            evidence.alignment,
             usual=self.usual_relevance(it.app),
             reranker=self.reranker,
         )
-        return replace(a, diagnosis=found)
 
 
 def _parts(reading: Reading) -> list[AnswerPart]:

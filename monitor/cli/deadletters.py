@@ -26,7 +26,7 @@ from monitor.cli.terminal import (
     print_json,
     stopping,
 )
-from monitor.core.errors import WrongSettings
+from monitor.core.errors import WrongSettings, problem_at
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def deadletters_list(
             str(row["id"]),
             f"{row['received_at']:%Y-%m-%d %H:%M:%S}",
             literal(_position(row)),
-            literal(f"{row['path']}: {row['problem']}"),
+            literal(problem_at(row["path"], row["problem"])),
             literal(row["begins"][:60].decode("utf-8", "replace")),
             *([row["outcome"] or "open"] if everything else []),
         )
@@ -245,7 +245,7 @@ def _described(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "position", str(row["position"])
     yield "received", f"{row['received_at']:%Y-%m-%d %H:%M:%S} UTC"
     yield "group", row["group_id"] or "– (no ledger counts it)"
-    yield "problem", f"{row['path']}: {row['problem']}"
+    yield "problem", problem_at(row["path"], row["problem"])
     settled = row["settled_at"] and f"{row['outcome']} by a retry at {row['settled_at']:%Y-%m-%d %H:%M:%S} UTC"
     yield "outcome", settled or "open"
     if row["key"] is not None:

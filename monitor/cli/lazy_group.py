@@ -5,6 +5,7 @@ All commands together take most of a second to import, which each start of the p
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,10 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 from typing_extensions import override
 
+from monitor.core.text.plain import without_prefix
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 class Listed(TyperCommand):
@@ -42,9 +45,29 @@ class LazyGroup(TyperGroup):
     """A group that lists `Listed` commands, and runs what they stand for."""
 
     @override
+    def make_context(self, *args: Any, **settings: Any) -> Any:
+        with _our_words():
+            return super().make_context(*args, **settings)
+
+    @override
+    def invoke(self, ctx: Any) -> Any:
+        with _our_words():  # of the options of every command below
+            return super().invoke(ctx)
+
+    @override
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.imported() if isinstance(command, Listed) else command, rest
+
+
+@contextmanager
+def _our_words() -> Iterator[None]:
+    """Takes from a message about an option the words with which pydantic, by which Typer reads them, begins it."""
+    try:
+        yield
+    except typer.BadParameter as error:
+        error.message = without_prefix(error.message)
+        raise
 
 
 def imported(app: typer.Typer) -> Any:

@@ -7,10 +7,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from monitor.app.logs import use_format
+from monitor.core.errors import WrongSettings
+from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
     from monitor.app.wiring.application import Application
     from monitor.core.settings.load import Settings
+
+_MOST_NAMED = 10  # apps in a message
 
 
 @contextmanager
@@ -30,3 +34,21 @@ def opened(settings: Settings | None = None, *, migrated: bool = True, traces: b
         if migrated:
             application.migrate()
         yield application
+
+
+def only_app(application: Application, named: str | None) -> str:
+    """The app that the command names, or the only one that has answers.
+
+    Raises:
+        WrongSettings: none is named, and none or several have answers.
+    """
+    if named is not None:
+        return named
+    stored = application.overview.labels("app")["app"]
+    if len(stored) == 1:
+        return stored[0]
+    if not stored:
+        raise WrongSettings("no answers are stored; `monitor replay FILE` stores some")
+    names = ", ".join(readable(name) for name in stored[:_MOST_NAMED])
+    names += f" and {len(stored) - _MOST_NAMED} more" if len(stored) > _MOST_NAMED else ""
+    raise WrongSettings(f"several apps have answers: {names}; name one with --app")

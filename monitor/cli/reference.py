@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from monitor.cli.opening import opened
+from monitor.cli.opening import only_app, opened
 from monitor.cli.terminal import AsJson, actor, literal, plural, point_in_time, print_json
 from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
@@ -37,7 +37,9 @@ _To = Annotated[str | None, typer.Option("--to", help="Only answers before this 
 @reference_app.command("freeze")
 def freeze(
     *,
-    app_name: Annotated[str, typer.Option("--app", help="The app whose usual answers to freeze.")],
+    app_name: Annotated[
+        str | None, typer.Option("--app", help="The app whose usual answers to freeze; default: the only one.")
+    ] = None,
     start: _From = None,
     end: _To = None,
     model: Annotated[
@@ -60,9 +62,10 @@ def freeze(
     who = actor(by)
     with opened() as application:
         now, store = application.now(), ReferenceStore(application.engine)
-        period = _period(app_name, start, end, model, now=now)
+        app = only_app(application, app_name)
+        period = _period(app, start, end, model, now=now)
         if highest is not None:
-            found = [{"app": app_name, "id": one.id, "score": one.score} for one in store.highest(period, highest)]
+            found = [{"app": app, "id": one.id, "score": one.score} for one in store.highest(period, highest)]
             _print_highest(found, as_json=as_json)
             return
         done = store.freeze(period, by=who, now=now)

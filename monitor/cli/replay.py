@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from monitor.app.replay import Summary, Unchanged
 
+NAMED = 3  # answers that a sentence names
+
 
 def replay(
     files: Annotated[
@@ -74,6 +76,7 @@ def replay(
                 "rejected": summary.rejected,
                 "unchanged": summary.unchanged.answers,
                 "rescore": rescore,
+                "other_texts": summary.other_texts,
                 "collected": {
                     "messages": summary.collected,
                     "traces": len(summary.traces),
@@ -115,6 +118,13 @@ def _print_summary(summary: Summary, waiting: Mapping[Work, int]) -> None:
         say(
             f"{plural(summary.collected, 'message')}{of}, all closed now: "
             f"{plural(turns, 'turn')} assessed, {unscored} without scores; `monitor ledger` counts them"
+        )
+    if summary.other_texts:
+        stored = plural(len(summary.other_texts), "duplicate")
+        named = readable(", ".join(summary.other_texts[:NAMED]))
+        say(
+            f"{stored} with another question or answer than is stored under the same id, which stays: {named}"
+            f"{', …' if len(summary.other_texts) > NAMED else ''}; give each answer an id of its own, or use another --app"
         )
     if summary.verdicts:
         say(f"verdicts: {_shares(summary.verdicts)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import logging
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -55,7 +56,7 @@ def stopping() -> Iterator[Event]:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         if not stop.is_set():
-            say("monitor: stopping; finishing what is in flight")
+            say("stopping; finishing what is in flight", level=logging.INFO)
             faulthandler.dump_traceback_later(LAST_RESORT, exit=True, file=sys.__stderr__ or sys.stderr)
         stop.set()
 

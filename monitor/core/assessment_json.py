@@ -11,6 +11,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from monitor.core.diagnosis import Chunk, ChunkDiagnosis, Diagnosis, Repeated
+from monitor.core.errors import problem_at
 from monitor.core.evidence import Evidence, StandaloneQuestion
 from monitor.core.message import DeadLetter
 from monitor.core.model import Assessment, Match, Origin, SidecarCall, StandIn, Support, SupportingDocument
@@ -191,7 +192,10 @@ def piece_json(d: SupportingDocument) -> dict[str, object]:
 
 
 def rejection(letter: DeadLetter) -> str:
-    """`file:line: path: problem` or `topic/partition:offset: …`, without `/0`; a followed file without its inode."""
+    """`file:line: path: problem` or `topic/partition:offset: …`, without `/0`; a followed file without its inode.
+
+    The message itself has no path: `file:line: the message is not JSON`.
+    """
     at = letter.message.position
     name = at.topic.rpartition("#")[0] or at.topic
-    return f"{name}{f'/{at.partition}' if at.partition else ''}:{at.offset}: {letter.path}: {letter.problem}"
+    return f"{name}{f'/{at.partition}' if at.partition else ''}:{at.offset}: {problem_at(letter.path, letter.problem)}"

@@ -6,9 +6,19 @@ letters, `Retriable` pauses and tries again and never loses a message, `Fatal` s
 
 from __future__ import annotations
 
+from typing import Final
+
 
 class MonitorError(Exception):
     """An error that this program can name; its message is for people."""
+
+
+WHOLE: Final = "$"  # the path of the message itself
+
+
+def problem_at(path: str, problem: str) -> str:
+    """A problem as people read it: "answer: is missing", "the message is not JSON"."""
+    return f"the message {problem}" if path == WHOLE else f"{path}: {problem}"
 
 
 class InvalidMessage(MonitorError):
@@ -18,7 +28,7 @@ class InvalidMessage(MonitorError):
     """
 
     def __init__(self, path: str, problem: str) -> None:
-        super().__init__(f"{path}: {problem}")
+        super().__init__(problem_at(path, problem))
         self.path = path
         self.problem = problem
 

@@ -8,9 +8,10 @@ from typing import Literal, TypeAlias
 
 from monitor.core.errors import WrongSettings
 
-Extra: TypeAlias = Literal["grpc", "otel", "timestamps", "tokenizers"]
+Extra: TypeAlias = Literal["grpc", "oidc", "otel", "timestamps", "tokenizers"]
 _MODULES: Mapping[Extra, tuple[str, str]] = {  # what is imported, and what it is called in a package registry
     "grpc": ("grpc", "grpcio"),
+    "oidc": ("joserfc", "joserfc"),
     "otel": ("opentelemetry.exporter.otlp.proto.http", "opentelemetry-exporter-otlp-proto-http"),
     "timestamps": ("rfc3161_client", "rfc3161-client"),
     "tokenizers": ("tokenizers", "tokenizers"),

@@ -11,12 +11,13 @@ from monitor.core.model import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """A stretch of time: its name, answers per minute, the share of each kind, and whether retrieval works."""
+    """A stretch of time: its name, answers per minute, the share of each kind, the prompt, whether retrieval works."""
 
     name: str
     lasts: timedelta
     per_minute: float
     mix: Mapping[Verdict, float]
+    prompt_version: str = "support-2026-10"
     retrieval_broken: bool = False
 
 
@@ -83,6 +84,7 @@ TWO_INCIDENTS = Scenario(
             lasts=timedelta(minutes=4),
             per_minute=60,
             mix={Verdict.GROUNDED: 0.25, Verdict.REFUSAL: 0.05, Verdict.SELF_GENERATED: 0.70},
+            prompt_version="support-2026-11",
         ),
     ),
 )

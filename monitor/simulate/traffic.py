@@ -21,7 +21,6 @@ RETRIEVED = 3  # documents for a question
 ID_PREFIX = "demo-"
 PRICES = Path(__file__).parent / "knowledge" / "prices.yaml"  # of the models below, made up like them
 MODELS = (("kestrel-2-large", 3), ("kestrel-2-mini", 1))  # with their shares
-PROMPT_VERSION = "support-2026-10"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +68,7 @@ class Bot:
             ),
             environment="demo",
             model=random.choices([name for name, _ in MODELS], weights=[share for _, share in MODELS])[0],
-            prompt_version=PROMPT_VERSION,
+            prompt_version=phase.prompt_version,
             tags={"topic": asked["topic"]},
             latency_ms=round(random.lognormvariate(6.8, 0.4), 1),
             usage=TokenUsage(input=900 + random.randrange(400), output=20 + len(answer) // 4),

@@ -19,6 +19,7 @@ from monitor.app.metrics.health import Health, Readiness, lives
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.prices import currency_of
 from monitor.core.errors import MonitorError, Retriable, WrongSettings
+from monitor.core.text.plain import without_prefix
 from monitor.store.database import TakesTooLong
 from monitor.web import health
 from monitor.web.alert.configured_rules import ConfiguredRules
@@ -113,7 +114,7 @@ def _allowed_methods(request: Request) -> str:
 
 def _invalid(request: Request, error: Exception) -> Response:
     faults = cast("RequestValidationError", error).errors()
-    message = "; ".join(f"{'.'.join(map(str, fault['loc'][1:]))}: {fault['msg']}" for fault in faults)
+    message = "; ".join(f"{'.'.join(map(str, fault['loc'][1:]))}: {without_prefix(fault['msg'])}" for fault in faults)
     return _answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, message)
 
 

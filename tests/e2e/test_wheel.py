@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from tests.rig.commands import ROOT
 
@@ -65,6 +66,10 @@ def test_the_demo_runs_from_the_wheel_and_the_pinned_packages_alone(python, fold
     where = "import monitor, importlib.util as u; print(monitor.__file__, u.find_spec('onnx'), u.find_spec('torch'))"
     assert ran("python", "-c", where).split()[1:] == ["None", "None"]
     assert str(folder) in ran("python", "-c", where)
+    traces = ExportTraceServiceRequest()
+    traces.resource_spans.add().scope_spans.add().spans.add(trace_id=b"t" * 16, span_id=b"s" * 8, name="step")
+    (folder / "traces.binpb").write_bytes(traces.SerializeToString())
+    assert "it calls no model" in ran("monitor", "decode", "traces.binpb")  # OTLP's messages come with the program
     shown = ran("monitor", "demo")
     for verdict in ("grounded", "refusal", "self-generated"):
         assert verdict in shown

@@ -143,7 +143,7 @@ def episode_of(alert: Alert, before: Episode | None, rule: Rule) -> Episode:
     worst = min if rule.method.fires_below(rule.signal) else max
     return Episode(
         labels=alert.labels,
-        fired_at=alert.fired_at or alert.active_since,
+        fired_at=alert.started_at,
         resolved_at=alert.resolved_at if alert.state is State.RESOLVED else None,
         worst=worst(values) if values else None,
     )

@@ -1,4 +1,4 @@
-"""Words the cause of an alert: the conclusion, how sure it is, and what would tell what is open."""
+"""Words the cause of an alert: the conclusion, how sure it is, and what to do next."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ON = (BadKind.REFUSED, BadKind.INVENTED)
 
 
 def conclusion(cause: Cause, telling: Sequence[ExampleAnswer]) -> list[str]:
-    """Three sentences of one line, not escaped: which part broke, how sure that is, and what would tell more."""
+    """Three sentences of one line, not escaped: which part broke, how sure that is, and what to do next."""
     return [each for each in (_headline(cause), _how_sure(cause), _next_step(cause, telling)) if each]
 
 
@@ -128,9 +128,7 @@ def _how_sure(cause: Cause) -> str:
         return ""
     odds = min(1 / cause.p, _SURE) if cause.p else _SURE
     chance = f"{'less than ' if odds == _SURE else ''}1 in {odds:,.0f}"
-    counted = f"{cause.bad:,} of {cause.answers:,} answers are bad, {cause.before_bad:,} of {cause.before_answers:,}"
-    compared = f"{cause.looked_at} place{'s' * (cause.looked_at != 1)} compared"
-    return f"How sure: {counted} before. The chance of that without a change is {chance} ({compared})."
+    return f"How sure: the chance of so many bad answers without a change is {chance}."
 
 
 def _next_step(cause: Cause, telling: Sequence[ExampleAnswer]) -> str:
@@ -139,19 +137,19 @@ def _next_step(cause: Cause, telling: Sequence[ExampleAnswer]) -> str:
     look = f"`{command}`" if command else "the example answers"
     if cause.missing:
         return (
-            f"What would tell: {value_phrase(cause.missing)}: is it still in the index? It came with many of these "
-            "answers before, and now with hardly any. If it is gone, the knowledge base lost it."
+            f"Next: {value_phrase(cause.missing)}: is it still in the index? It came with many of these answers "
+            "before, and now with hardly any. If it is gone, the knowledge base lost it."
         )
     match cause.suspects:
         case ():
-            return f"What would tell: more answers. Until then read {look}."
+            return f"Next: wait for more answers, and read {look} until then."
         case (Broken.RETRIEVER, *_):
-            return f"What would tell: {look} shows what was retrieved. Is there a better document in the index?"
+            return f"Next: {look} shows what was retrieved. Is there a better document in the index?"
         case (Broken.KNOWLEDGE_BASE, *_):
-            return f"What would tell: {look} shows a question. If your sources answer it, they are not in the index."
+            return f"Next: {look} shows a question. If your sources answer it, they are not in the index."
         case (Broken.GENERATOR, Broken.KNOWLEDGE_BASE):
-            return f"What would tell: {look} shows the documents. If they answer the question, it is the generator."
-    return f"What would tell: {look} shows answer and documents. Try the same ones with the earlier model or prompt."
+            return f"Next: {look} shows the documents. If they answer the question, it is the generator."
+    return f"Next: {look} shows answer and documents. Try the same ones with the earlier model or prompt."
 
 
 def command_of(shown: ExampleAnswer) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from monitor.alert.explain.cause import Cause
+from monitor.alert.explain.cause import Cause, Told
 from monitor.alert.explain.cause_words import conclusion
 from monitor.alert.explain.finding import Cluster, Diagnoses, ExampleAnswer, Finding, Part
 from monitor.alert.explain.sentences import sentences_of
@@ -47,11 +47,15 @@ class Explanation:
         return self.before_matching / self.before_answers if self.before_answers else None
 
     def conclusion(self) -> list[str]:
-        """The cause in at most three sentences of one line: which part broke, how sure that is, what would tell."""
+        """The cause in at most three sentences of one line: which part broke, how sure that is, what to do next."""
         return conclusion(self.cause, self.telling) if self.cause else []
 
     def sentences(self) -> list[str]:
-        """At most five sentences of one line and under 200 characters, most telling first; not escaped."""
+        """At most five sentences of one line and under 200 characters, most telling first; not escaped.
+
+        The diagnoses are left out where the conclusion rests on them, and says how much they rose.
+        """
+        concluded = self.cause is not None and self.cause.missed is not Told.OPEN
         return sentences_of(
             signal=self.signal,
             rate=self.rate,
@@ -59,7 +63,7 @@ class Explanation:
             looked_at=self.looked_at,
             findings=self.findings,
             clusters=self.clusters,
-            diagnoses=self.diagnoses,
+            diagnoses=Diagnoses() if concluded else self.diagnoses,
         )
 
     def to_json(self) -> dict[str, Json]:

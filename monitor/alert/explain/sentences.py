@@ -27,8 +27,8 @@ _SIGNALS = {
     "refusal": "refused",
     "self_generated": "self-generated",
 }
-_MOST_DIAGNOSES = 4  # that a sentence compares
-_LEAST_DIAGNOSES = 0.005  # of the answers: a diagnosis with less now and before is left out
+_MOST_DIAGNOSES = 2  # that a sentence has
+_LEAST_DIAGNOSES = 0.005  # of the answers: a diagnosis that rose by less is left out
 _WHOLE = 0.95  # from this share of the rise on, a value explains the whole rise
 _TENTHS_BELOW = 0.0995  # smaller shares are shown with one decimal
 
@@ -49,7 +49,7 @@ def sentences_of(
     telling = [f for f in findings if f.kind is not Kind.AS_BEFORE]
     sentences = [_finding(finding, shown, rise) for finding in telling]
     if not telling:
-        sentences.append(_nothing(rate, before, looked_at, shown, found=bool(findings)))
+        sentences.append(_nothing(rate, looked_at, found=bool(findings)))
         sentences += [_finding(finding, shown, rise) for finding in findings[:1]]
     about = [*map(_cluster, clusters[:MOST_CLUSTERS]), *_diagnoses(diagnoses)]
     return [_cut(sentence, LONGEST) for sentence in (*sentences[: MOST - len(about)], *about)]
@@ -65,22 +65,19 @@ def _finding(finding: Finding, shown: str, rise: float | None) -> str:
     named = " = ".join(map(value_phrase, finding.values[:2]))
     more = len(finding.values) - 2
     named += f" (and {more} more that coincide)" if more > 0 else ""
-    return f"{named}: {percent(finding.rate)} {shown}{_compared(finding)}{_owed(finding, rise)}."
+    return f"{named}{_compared(finding, shown)}{_owed(finding, rise)}."
 
 
-def _compared(f: Finding) -> str:
-    elsewhere = f", {percent(f.elsewhere)} elsewhere"
-    share = f"{percent(f.share)} of the answers"
+def _compared(f: Finding, shown: str) -> str:
+    """The one comparison that tells: with before, or with the other answers where there is no before."""
+    rate = f"{percent(f.rate)} {shown}"
     if f.kind is Kind.NEW:
-        return f"{elsewhere}; new, {share}"
-    if f.before_rate is None or f.before_elsewhere is None or f.before_share is None:
-        return f"{elsewhere}; {share}"
+        return f": new, and {rate} ({percent(f.elsewhere)} elsewhere)"
+    if f.before_rate is None or f.before_share is None:
+        return f": {rate} ({percent(f.elsewhere)} elsewhere)"
     if f.kind is Kind.MIX:
-        shift = f"{share} now, {percent(f.before_share)} before"
-        return f" ({percent(f.before_rate)} before){elsewhere}; traffic has shifted: {shift}"
-    if f.kind is Kind.AS_BEFORE:
-        return f"{elsewhere}; as before ({percent(f.before_rate)} and {percent(f.before_elsewhere)})"
-    return f" ({percent(f.before_rate)} before){elsewhere}"
+        return f": {percent(f.share)} of the answers ({percent(f.before_share)} before), as bad as they were"
+    return f": {rate}, as before" if f.kind is Kind.AS_BEFORE else f": {rate} ({percent(f.before_rate)} before)"
 
 
 def _owed(finding: Finding, rise: float | None) -> str:
@@ -91,15 +88,14 @@ def _owed(finding: Finding, rise: float | None) -> str:
     return f"; this explains {percent(finding.owed / rise)} of the rise"
 
 
-def _nothing(rate: float | None, before: float | None, looked_at: int, shown: str, *, found: bool) -> str:
+def _nothing(rate: float | None, looked_at: int, *, found: bool) -> str:
     dimensions = "app, model, prompt version, topic, document or tag"
     if rate is None:
         return "Nothing can be compared: the window has no answers."
     if not looked_at:
         return f"Nothing can be compared: too few answers to tell one {dimensions} from another."
-    earlier = "" if before is None else f" ({percent(before)} before)"
     verb = "explains the change" if found else "stands out"
-    return f"No {dimensions} {verb} among {looked_at} compared values: {percent(rate)} {shown}{earlier} overall."
+    return f"No {dimensions} {verb} among {looked_at} compared values."
 
 
 def _cluster(cluster: Cluster) -> str:
@@ -111,9 +107,9 @@ def _cluster(cluster: Cluster) -> str:
 
 
 def _diagnoses(found: Diagnoses) -> list[str]:
-    """The diagnoses that changed most, such as `Diagnoses: retrieval missed 41 % (6.0 % before).` in one sentence.
+    """The diagnoses that rose most, such as `Diagnoses: retrieval missed 41 % (6.0 % before).` in one sentence.
 
-    None where too few answers have a diagnosis, or nothing is wrong with any.
+    None where too few answers have a diagnosis, or none rose.
     """
     if found.answers < FEWEST_DIAGNOSED:
         return []
@@ -121,9 +117,9 @@ def _diagnoses(found: Diagnoses) -> list[str]:
     wrong = [
         (name, now.rate, before.rate)
         for name, (now, before) in compared.items()
-        if name != Diagnosis.HEALTHY and max(now.rate, before.rate) >= _LEAST_DIAGNOSES
+        if name != Diagnosis.HEALTHY and now.rate - (before.rate if found.comparable else 0.0) >= _LEAST_DIAGNOSES
     ]
-    wrong.sort(key=lambda each: (-abs(each[1] - each[2]), each[0]))
+    wrong.sort(key=lambda each: (each[2] - each[1], each[0]))
     pieces = [
         f"{_cut(plain(name.replace('_', ' ')), _VALUE)} {percent(now)}"
         + (f" ({percent(before)} before)" if found.comparable else "")

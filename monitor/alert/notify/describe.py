@@ -20,7 +20,7 @@ from monitor.alert.window import MINUTE, Span, measured
 
 BASELINE = timedelta(days=7)  # the time before the window that it is compared with
 LONGEST_WINDOW = timedelta(hours=6)
-SHORTEST_COURSE, POINTS = timedelta(hours=1), 60
+SHORTEST_COURSE, POINTS = timedelta(hours=1), 90
 
 AnswerLink: TypeAlias = Callable[[str, str], str | None]  # takes app and id
 
@@ -105,7 +105,7 @@ def course_of(
     selector: Mapping[str, tuple[str, ...]],
     by: Sequence[str],
 ) -> Course | None:
-    """The signal of an alert from a while before it began up to `now`; None if the signal is not counted over time.
+    """The signal from a while before an alert began to breach up to `now`; None if it is not counted over time.
 
     `signal`, `selector` and `by` are those of the rule that raised the alert.
 
@@ -115,7 +115,7 @@ def course_of(
     if signal.is_momentary or signal.kind in (SignalKind.NO_DATA, SignalKind.RANKS):
         return None
     end = _floor(now) + MINUTE
-    start = _floor(alert.started_at) - max(3 * alert.window, SHORTEST_COURSE)
+    start = _floor(alert.breaching_since) - max(3 * alert.window, SHORTEST_COURSE)
     step = max(-(-(end - start) // POINTS // MINUTE), 1) * MINUTE
     starts = [end - step * back for back in range(-(-(end - start) // step), 0, -1)]
     pieces = [Span(start=at, end=at + step) for at in starts]
@@ -125,7 +125,7 @@ def course_of(
         Point(at=piece.start, value=measured(signal, count), total=count.total)
         for piece, count in zip(pieces, found[0].counts, strict=True)
     )
-    return Course(points=points, bound=alert.bound, unit=alert.unit, name=alert.signal, started_at=alert.started_at)
+    return Course(points=points, bound=alert.bound, unit=alert.unit, name=alert.signal, started_at=alert.fired_at)
 
 
 def _alert_labels(by: Sequence[str], alert: NotifiedAlert) -> dict[str, str]:
@@ -136,7 +136,7 @@ def _alert_labels(by: Sequence[str], alert: NotifiedAlert) -> dict[str, str]:
 def spans(alert: NotifiedAlert, now: datetime) -> tuple[Span, Span]:
     """The span of the episode with the window that began it, and the span of the week before."""
     end = _floor(now) + MINUTE
-    start = max(_floor(alert.started_at) - alert.window, end - LONGEST_WINDOW)
+    start = max(_floor(alert.breaching_since) - alert.window, end - LONGEST_WINDOW)
     return Span(start=start, end=end), Span(start=start - BASELINE, end=start)
 
 

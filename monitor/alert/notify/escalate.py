@@ -56,4 +56,4 @@ def unacknowledged_for(alerts: Iterable[NotifiedAlert]) -> timedelta | None:
 def _notified(alert: Alert, sent: Collection[NotifiedAlert]) -> datetime | None:
     """When the first of the receivers was notified of this episode; None if none was."""
     times = [each.notified_at or each.fired_at for each in sent]
-    return max(min(times), alert.fired_at or alert.active_since) if times else None
+    return max(min(times), alert.started_at) if times else None

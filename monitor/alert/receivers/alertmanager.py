@@ -96,7 +96,7 @@ class Alertmanager(Receiver):
             entry: dict[str, Json] = {
                 "labels": dict(label_set(alert)),
                 "annotations": dict(annotation_set(alert, notification)),
-                "startsAt": timestamp(alert.started_at),
+                "startsAt": timestamp(alert.fired_at),
                 "endsAt": timestamp((alert.resolved_at or notification.at) if alert.status == "resolved" else kept),
             }
             if url := http_url(notification.url):

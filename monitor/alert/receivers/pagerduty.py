@@ -103,7 +103,7 @@ def _trigger(notification: Notification, alert: NotifiedAlert) -> dict[str, Json
         "summary": shortened(f"{title(notification)} ({figure(alert)})", _SUMMARY),
         "source": shortened(alert.labels.get("app") or alert.labels.get("source") or "monitor", _SHORT),
         "severity": alert.severity,  # PagerDuty has these three, and `error`
-        "timestamp": timestamp(alert.started_at),
+        "timestamp": timestamp(alert.fired_at),
         "class": alert.signal,
         "group": notification.episode,
         "custom_details": _details(notification),

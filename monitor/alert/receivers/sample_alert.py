@@ -61,7 +61,7 @@ def _sample(now: datetime) -> NotifiedAlert:
         status="firing",
         unit="share",
         window=timedelta(minutes=5),
-        started_at=begun,
+        breaching_since=begun,
         fired_at=now,
         **fixed,
     )

@@ -27,6 +27,7 @@ from monitor.app.doctor.services import (
     check_language_models,
     check_lookup,
     check_receivers,
+    check_sign_in,
     check_traces,
 )
 from monitor.app.doctor.stored import check_audit, check_turns
@@ -116,6 +117,11 @@ _CHECKS = (
         name="collect",
         run=check_collect,
         mended_by="install it, or correct MONITOR_COLLECT__…; see `monitor docs operate/collect`",
+    ),
+    _Check(
+        name="sign-in",
+        run=check_sign_in,
+        mended_by="install it, or correct or unset MONITOR_WEB__OIDC__…; see `monitor docs operate/dashboard`",
     ),
     _Check(
         name="prices",

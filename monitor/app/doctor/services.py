@@ -55,6 +55,16 @@ def check_traces(application: Application) -> str:
         return "not sent: MONITOR_TRACING__ENDPOINT is not set" if settings.endpoint is None else settings.endpoint
 
 
+def check_sign_in(application: Application) -> str:
+    """Asks the provider for nothing."""
+    settings = application.settings
+    oidc = settings.web.oidc
+    redirect_uri = oidc.redirect_uri(settings.public_url)
+    if redirect_uri is None:
+        return "by access token, or by the link that `monitor serve` prints: MONITOR_WEB__OIDC__ISSUER is not set"
+    return f"by access token, or at {oidc.issuer}, which sends people back to {redirect_uri}"
+
+
 def check_authorities(application: Application) -> str:
     """Asks for no time stamp."""
     found = [

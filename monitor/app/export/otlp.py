@@ -12,10 +12,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from google.protobuf.message import DecodeError
-from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest, ExportLogsServiceResponse
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationScope, KeyValue
-from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ResourceLogs, ScopeLogs, SeverityNumber
-from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from typing_extensions import override
 
 from monitor.alert.receivers.http import Endpoint
@@ -23,6 +19,18 @@ from monitor.app.export.destination import AT_ONCE, Destination, Refusal, addres
 from monitor.app.export.evaluations import Evaluation, evaluations, revision_id
 from monitor.core.pending import Work
 from monitor.core.settings.export import Sent
+from monitor.ingest.traces.otlp_messages import (
+    AnyValue,
+    ExportLogsServiceRequest,
+    ExportLogsServiceResponse,
+    InstrumentationScope,
+    KeyValue,
+    LogRecord,
+    Resource,
+    ResourceLogs,
+    ScopeLogs,
+    SeverityNumber,
+)
 from monitor.store.pending.verdicts import VerdictToSend
 
 log = logging.getLogger(__name__)

@@ -6,6 +6,7 @@ there is one, orders the best of them anew.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
 from typing import Final
 
@@ -47,9 +48,13 @@ def kendall_tau(order: Sequence[int], chunks: Sequence[Cut]) -> float | None:
     n = len(documents)
     if n < _FEWEST:
         return None
-    places = np.array(documents)
-    later = np.triu(np.sign(places[None, :] - places[:, None]), 1)
-    return float(later.sum() / (n * (n - 1) / 2))
+    discordant, before = 0, list[int]()
+    for document in documents:
+        place = bisect(before, document)
+        discordant += len(before) - place
+        before.insert(place, document)
+    pairs = n * (n - 1) // 2
+    return (pairs - 2 * discordant) / pairs
 
 
 def _of_best(scores: Floats) -> Floats:

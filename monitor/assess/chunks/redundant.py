@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import accumulate, chain, pairwise
+from math import sqrt
 from typing import Final
 
 import numpy as np
@@ -37,10 +38,13 @@ def repetitions(chunks: Sequence[Cut]) -> list[Repeated | None]:
         return []
     vectors = np.stack([chunk.vector for chunk in chunks])
     cosines = np.clip(vectors @ vectors.T, -1.0, 1.0)
+    verbatim = list(_verbatim(chunks))
+    if not (np.tril(cosines, -1) > NOT_UNLIKE).any() and all(share < VERBATIM for share, _ in verbatim):
+        return [None] * len(chunks)  # whatever words they share
     words = tfidf(chunks)
     alike = np.tril((np.maximum(cosines, words) > ALIKE) & (np.minimum(cosines, words) > NOT_UNLIKE), -1)
     found: list[Repeated | None] = [None] * len(chunks)
-    for late, (share, holders) in enumerate(_verbatim(chunks)):
+    for late, (share, holders) in enumerate(verbatim):
         similar = np.flatnonzero(alike[late]).tolist()
         earlier = [at for at in similar if chunks[late].numbers <= chunks[at].numbers]
         if share >= VERBATIM and chunks[late].numbers <= _NO_NUMBERS.union(*(chunks[at].numbers for at in holders)):
@@ -72,16 +76,17 @@ def tfidf(chunks: Sequence[Cut]) -> _Floats:
     number = {word: at for at, word in enumerate(seen)}
     occurs = np.fromiter(seen.values(), np.int64, len(seen))
     idf = np.log1p(len(chunks) / occurs)
-    shared = occurs > 1  # the others meet no word of another chunk
-    column = np.cumsum(shared) - 1
-    rows = np.zeros((len(chunks), int(shared.sum())))
-    silent = np.zeros(len(chunks), bool)
-    for at, chunk in enumerate(chunks):
-        own = np.fromiter(map(number.__getitem__, chunk.words), np.int64, len(chunk.words))
-        weights = np.fromiter(chunk.words.values(), np.float64, len(own)) * idf[own]
-        length, silent[at] = np.sqrt(weights @ weights), not len(own)
-        meets = shared[own]
-        rows[at, column[own[meets]]] = weights[meets] / length
+    sizes = [len(chunk.words) for chunk in chunks]
+    own = np.fromiter(map(number.__getitem__, chain.from_iterable(chunk.words for chunk in chunks)), np.int64)
+    counts = np.fromiter(chain.from_iterable(chunk.words.values() for chunk in chunks), np.float64, len(own))
+    weights = counts * idf[own]
+    bounds = pairwise(accumulate(sizes, initial=0))
+    lengths = np.array([sqrt(weights[begin:end] @ weights[begin:end]) for begin, end in bounds])
+    meets = occurs[own] > 1  # the others meet no word of another chunk
+    chunk, column = np.repeat(np.arange(len(chunks)), sizes)[meets], (np.cumsum(occurs > 1) - 1)[own[meets]]
+    rows = np.zeros((len(chunks), np.count_nonzero(occurs > 1)))
+    rows[chunk, column] = weights[meets] / lengths[chunk]
+    silent = lengths == 0
     found: _Floats = np.clip(rows @ rows.T + np.outer(silent, silent), 0.0, 1.0)
     np.fill_diagonal(found, 1.0)
     return found

@@ -76,17 +76,18 @@ def max_sim(question: Tokens, chunks: Sequence[Cut], documents: Sequence[Tokens]
     if not len(weights):
         return np.zeros(len(chunks))
     vectors = single(looked_for).T
-    found: list[float] = []
+    best = np.zeros((len(chunks), len(weights)), np.float32)
+    place = 0
     for number, own in groupby(chunks, key=lambda chunk: chunk.document):
         tokens = documents[number]
         rows = single_of_document(tokens)
-        bounds = np.searchsorted(tokens["start"], [(chunk.start, chunk.end) for chunk in own])
+        bounds = tokens["start"].searchsorted([(chunk.start, chunk.end) for chunk in own])
         for first, last in bounds.tolist():
-            best = np.zeros(len(weights), np.float32)
             if last > first:
-                best = (rows[first:last] @ vectors).max(axis=0)
-            found.append(float(np.clip(best, 0.0, 1.0) @ weights / weights.sum()))
-    return np.array(found)
+                np.maximum.reduce(rows[first:last] @ vectors, axis=0, out=best[place])
+            place += 1
+    whole = weights.sum()
+    return np.array([row @ weights / whole for row in np.clip(best, 0.0, 1.0).astype(np.float64)])
 
 
 def bm25(question: str, chunks: Sequence[Cut]) -> Floats:

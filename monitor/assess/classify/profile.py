@@ -23,6 +23,7 @@ from monitor.assess.embed.weights import Build
 from monitor.assess.score.features import FEATURES, FEATURES_VERSION
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Metrics, Scores
+from monitor.core.yaml.problems import problems_of, written
 
 LONGEST_NAME = 100
 SHIPPED = resources.files("monitor.assess.classify") / "profiles"
@@ -285,5 +286,5 @@ def _parse(text: str, origin: str) -> Profile:
     except tomllib.TOMLDecodeError as error:
         raise WrongSettings(f"profile {origin}: {error}") from None
     except ValidationError as error:
-        lines = [f"  {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False)]
+        lines = [f"  {written(path)}: {problem}" for path, problem in problems_of(error, Profile)]
         raise WrongSettings(f"profile {origin}:\n" + "\n".join(lines)) from None

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from monitor.assess.llm.exchange import Form
 from monitor.core.assessment_json import storable
 from monitor.core.errors import MonitorError
+from monitor.core.text.plain import without_prefix
 
 T = TypeVar("T", bound=Form)
 _MOST_PROBLEMS = 3  # named in an error message
@@ -78,7 +79,10 @@ def read(completion: Completion, form: type[T]) -> T:
     try:
         return form.model_validate(_object(_THOUGHTS.sub("", completion.content or "")), strict=True)
     except ValidationError as error:
-        named = (f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors()[:_MOST_PROBLEMS])
+        named = (
+            f"{'.'.join(map(str, e['loc'])) or 'it'}: {without_prefix(e['msg'])}"
+            for e in error.errors()[:_MOST_PROBLEMS]
+        )
         raise InvalidCompletion("malformed", storable("; ".join(named))) from None
     except (ValueError, RecursionError) as error:
         raise InvalidCompletion("malformed", str(error)) from None

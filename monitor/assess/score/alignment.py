@@ -177,12 +177,12 @@ class Source:
         """
         singles = _sums(best, shares, starts)
         places = singles.argmax(axis=0)
-        scores = singles.max(axis=0)
+        scores = np.maximum.reduce(singles, axis=0)
         found = [(self.passages[p], score) for p, score in zip(places.tolist(), scores.tolist(), strict=True)]
         if self.together.any():
             pairs = _sums(np.maximum(best[:-1], best[1:]), shares, starts)
             pairs[~self.together] = -np.inf
-            for part in np.flatnonzero(pairs.max(axis=0) > scores + BOTH).tolist():
+            for part in np.flatnonzero(np.maximum.reduce(pairs, axis=0) > scores + BOTH).tolist():
                 p = int(pairs[:, part].argmax())
                 left, right = self.passages[p : p + 2]
                 both = Passage(document=left.document, start=left.start, end=right.end)
@@ -259,7 +259,7 @@ def _weights(answer: Tokens, parts: Sequence[_Part]) -> Floats:
 
 def _parts(tokens: Tokens, spans: Sequence[Span], most: int) -> list[_Part]:
     """The tokens of each span that has any, in pieces of at most `most` tokens. Together they cover all tokens."""
-    begins = np.searchsorted(tokens["start"], [start for start, _ in spans]).tolist()
+    begins = tokens["start"].searchsorted([start for start, _ in spans]).tolist()
     begins[0] = 0
     parts = []
     for span, (begin, end) in enumerate(pairwise([*begins, len(tokens)])):

@@ -101,6 +101,7 @@ def _rehearsed_json(rehearsed: Rehearsed) -> dict[str, Any]:
     return {
         "name": rehearsed.rule.name,
         "counted": rehearsed.answers,
+        "since": rehearsed.since,
         "why_not": rehearsed.why_not,
         "episodes": [
             {"labels": e.labels, "fired_at": e.fired_at, "resolved_at": e.resolved_at, "worst": e.worst}

@@ -26,7 +26,7 @@ from monitor.core.text.duration import format_duration
 from monitor.core.text.plain import moment
 
 Row: TypeAlias = Mapping[str, Any]
-_WEEK = timedelta(days=7)
+_DAY, _WEEK = timedelta(days=1), timedelta(days=7)
 _NAMED = ("owner", "runbook")  # annotations whose text does not say what it is
 _MAX_WHOLE = 30  # characters of a name; a longer name wraps if the terminal is narrow
 
@@ -41,7 +41,7 @@ def alerts_table(rows: Sequence[Row]) -> Table:
             row["fingerprint"][:12],
             literal("\n".join((row["rule"], *(f"{name}={value}" for name, value in row["labels"].items() if value)))),
             literal("\n".join(filter(None, (row["state"], _quiet(row), _acknowledged(row))))),
-            _day_and_time(row["active_since"]),
+            _day_and_time(row["fired_at"] or row["active_since"]),
             f"{'–' if row['value'] is None else amount(row['value'], row['unit'])}\n{counted}",
         )
     return _foldable(table, whole=12)
@@ -50,7 +50,7 @@ def alerts_table(rows: Sequence[Row]) -> Table:
 def alert_lines(alert: Alert, muting: Muting | None = None) -> Iterator[str]:
     """Yields one alert in full; the first line is its heading."""
     notified = described(alert)
-    state = "resolved" if alert.resolved_at else f"{alert.state.replace('_', ' ')} since {moment(alert.active_since)}"
+    state = "resolved" if alert.resolved_at else f"{alert.state.replace('_', ' ')} since {moment(alert.started_at)}"
     yield f"{name_of(notified)}: {state}, {alert.severity}, episode {alert.episode[:12]}"
     if notified.status == "error" or alert.quiet_since:
         yield f"  {capital(figure(notified))}"
@@ -133,7 +133,10 @@ def rules_table(rules: Sequence[Rule], now: datetime) -> Table:
 
 
 def rehearsed_table(rehearsed: Sequence[Rehearsed], span: Span) -> Table:
-    """How often each rule would have fired in `span`, and for how long."""
+    """How often each rule would have fired in `span`, and for how long.
+
+    A number per week is given from a day of answers on: less says nothing of a week.
+    """
     table = Table("rule", "fired", "per week", "in total", "longest", box=None)
     for rehearsal in rehearsed:
         if rehearsal.why_not:
@@ -143,10 +146,12 @@ def rehearsed_table(rehearsed: Sequence[Rehearsed], span: Span) -> Table:
         table.add_row(
             literal(f"{rehearsal.rule.name}\n{_history(rehearsal, span)}"),
             str(len(lasted)),
-            f"{len(lasted) / ((span.end - rehearsal.since) / _WEEK):.2f}" if rehearsal.since else "–",
+            _per_week(len(lasted), rehearsal, span),
             format_duration(sum(lasted, timedelta())),
             format_duration(max(lasted, default=timedelta())),
         )
+    if any(each.since and span.end - each.since < _DAY for each in rehearsed):
+        table.caption, table.caption_justify = "Less than a day of answers gives no number per week.", "left"
     return _foldable(table, whole=_longest(rehearsal.rule.name for rehearsal in rehearsed))
 
 
@@ -200,7 +205,14 @@ def _history(rehearsal: Rehearsed, span: Span) -> str:
     if rehearsal.since is None:
         return "nothing counted"
     short = rehearsal.since > span.start + timedelta(hours=1)
-    return f"{rehearsal.answers:,} counted" + (f", only since {moment(rehearsal.since)}" if short else "")
+    covered = format_duration(span.end - rehearsal.since)
+    return f"{rehearsal.answers:,} counted" + (f", all in the last {covered}" if short else "")
+
+
+def _per_week(number: int, rehearsal: Rehearsed, span: Span) -> str:
+    if rehearsal.since is None or span.end - rehearsal.since < _DAY:
+        return "–"
+    return f"{number / ((span.end - rehearsal.since) / _WEEK):.2f}"
 
 
 def _delivery(row: Row) -> str:

@@ -25,7 +25,7 @@ _REST = "and how sure that is, what changed, three answers, buttons"
 class SlackPreview(Receiver):
     """A receiver that prints the root message when an episode begins, then the messages in its thread.
 
-    With `brief`, of a root message only what leads: the alert, its cause and its rate.
+    With `brief`, of a root message only what leads: the alert, its cause, since when and its rate.
     """
 
     resend: ClassVar[timedelta | None] = None
@@ -54,10 +54,11 @@ class SlackPreview(Receiver):
 
 
 def _leading(blocks: Sequence[Mapping[str, Any]]) -> list[Text]:
-    """The header, the first line of the cause, and the alert's rate."""
+    """The header, the first line of the cause, since when, and the alert's rate."""
     cause, figures = blocks[1], next(block["fields"] for block in blocks if "fields" in block)
-    rate = _plain(figures[0]).replace("*", "").replace("\n", ": ", 1)
-    return [Text(_plain(blocks[0]["text"]), style="bold"), Text(_plain(cause["text"]).partition("\n")[0]), Text(rate)]
+    led = [_plain(figure).replace("*", "").replace("\n", ": ", 1) for figure in figures[:2]]
+    lines = [_plain(cause["text"]).partition("\n")[0], " · ".join(led)]
+    return [Text(_plain(blocks[0]["text"]), style="bold"), *map(Text, lines)]
 
 
 def _lines(block: Mapping[str, Any]) -> list[Text]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from monitor.cli.opening import opened
+from monitor.cli.opening import only_app, opened
 from monitor.cli.terminal import AsJson, actor, plural, point_in_time, print_json, text_of
 from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
@@ -64,7 +64,7 @@ def rates(
 
 def review_plan(
     *,
-    app_name: Annotated[str, typer.Option("--app", help="The app.")],
+    app_name: Annotated[str | None, typer.Option("--app", help="The app; default: the only one.")] = None,
     start: _Start = None,
     end: _End = None,
     labels: Annotated[int, typer.Option(min=1, max=MOST_LABELS, help="How many answers to draw.")] = LABELS,
@@ -88,15 +88,15 @@ def review_plan(
 
     who = actor(by)
     with opened() as application:
-        now = application.now()
+        now, app = application.now(), only_app(application, app_name)
         period = Period.last(SPAN, now) if start is None and end is None else period_between(start, end)
         request = PlanRequest(
-            app=app_name,
+            app=app,
             since=period.since,
             until=period.until,
             labels=labels,
             guaranteed=guaranteed,
-            judge_share=sampling(application.settings.judge).of(app_name).random_share,
+            judge_share=sampling(application.settings.judge).of(app).random_share,
         )
         plan = make_plan(application.plans, request, by=who, now=now)
         earlier = application.plans.drawn(plan) - 1

@@ -8,10 +8,13 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import NoDecode
 
+from monitor.core.errors import WrongSettings
+from monitor.core.extras import require
 from monitor.core.settings.sections import Port, Section, split
 
 # http is allowed only on this machine
 _ISSUER = r"https://[^/\s?#]+[^\s?#]*$|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(/[^\s?#]*)?$"
+OIDC_CALLBACK = "/signin/oidc/callback"  # the path below MONITOR_PUBLIC_URL to which a provider sends people back
 _Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split)]
 
 
@@ -37,6 +40,22 @@ class OidcSettings(Section):
         if self.issuer is not None and not any((self.viewers, self.operators, self.auditors, self.admins)):
             raise ValueError("set at least one of viewers, operators, auditors and admins")
         return self
+
+    def redirect_uri(self, public_url: str | None) -> str | None:
+        """The address to which the provider sends people back; None without a provider.
+
+        Raises:
+            WrongSettings: the package that this needs is not installed, or `public_url` is not set.
+        """
+        if self.issuer is None:
+            return None
+        require("oidc", "MONITOR_WEB__OIDC__ISSUER")
+        if not public_url:
+            raise WrongSettings(
+                "MONITOR_WEB__OIDC__… needs MONITOR_PUBLIC_URL, the address under which people reach this dashboard: "
+                f"the provider sends them back to {OIDC_CALLBACK} below it, so register that address as a redirect URI"
+            )
+        return f"{public_url.rstrip('/')}{OIDC_CALLBACK}"
 
 
 class WebSettings(Section):

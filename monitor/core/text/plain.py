@@ -70,6 +70,11 @@ def money(value: float) -> str:
     return f"{value:,.2f}" if value >= 1 or value <= 0 else f"{Decimal(f'{value:.3g}'):f}"
 
 
+def without_prefix(message: str) -> str:
+    """A message of pydantic's without the words that it puts before those of a check of ours."""
+    return message.removeprefix("Value error, ")
+
+
 def moment(time: datetime) -> str:
     """The time in UTC to the minute, since readers are in several time zones."""
     return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -9,6 +9,8 @@ from typing import Any, Final, TypeAlias, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from monitor.core.text.plain import without_prefix
+
 KeyPath: TypeAlias = tuple[int | str, ...]
 Problem: TypeAlias = tuple[KeyPath, str]
 
@@ -106,7 +108,7 @@ def _problem(error: Any, form: type[BaseModel]) -> Problem:
             return path, unknown_key(str(path[-1]), keys_at(form, path[:-1]))
         case "model_type" if error["input"] is None and not path:
             return path, f"is empty; it needs {', '.join(key for key, field in _fields(form) if field.is_required())}"
-    return path, _words(error["type"], limits) or error["msg"].removeprefix("Value error, ")
+    return path, _words(error["type"], limits) or without_prefix(error["msg"])
 
 
 def _words(fault: str, limits: Mapping[str, Any]) -> str:

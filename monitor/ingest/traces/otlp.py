@@ -13,11 +13,6 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from google.protobuf.message import DecodeError
-from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
-from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as LogMessage
-from opentelemetry.proto.trace.v1.trace_pb2 import Span as SpanMessage
 
 from monitor.core.assessment_json import storable
 from monitor.core.errors import InvalidMessage
@@ -25,6 +20,9 @@ from monitor.core.model import Json
 from monitor.core.trace import LogRecord, Span, SpanEvent
 from monitor.ingest.parse import JsonObject, parse_object
 from monitor.ingest.traces.otlp_json import LOGS, SPANS, holds, logs_of, spans_of
+from monitor.ingest.traces.otlp_messages import AnyValue, ExportLogsServiceRequest, ExportTraceServiceRequest, KeyValue
+from monitor.ingest.traces.otlp_messages import LogRecord as LogMessage
+from monitor.ingest.traces.otlp_messages import Span as SpanMessage
 from monitor.ingest.traces.otlp_values import (
     MAX_ATTRIBUTES,
     MAX_DEPTH,

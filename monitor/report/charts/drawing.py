@@ -89,7 +89,7 @@ def reliability_chart(points: Sequence[ReliabilityPoint], *, description: str) -
 def course_chart(course: Course) -> bytes:
     """A PNG of an alert's signal over time (UTC), its bound dashed, over faint bars of the numbers counted.
 
-    A point without a value leaves a gap in the line. An upright line is the start of the alert.
+    A point without a value leaves a gap in the line. An upright line is when the alert fired.
     """
     plot = _course_plot(course, look=_PICTURE, bars=_FAINT, words=_GREY, width=COURSE_WIDTH)
     plot.title(capital(signal_words(course.name)))

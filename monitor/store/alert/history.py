@@ -37,7 +37,7 @@ class AlertHistory:
     def alerts(self, now: datetime) -> list[Row]:
         """Every alert that was ever pending, active ones first, then the most recent; with `silenced_until`."""
         active = alert.c.state.in_([state for state in State if state.active])
-        query = select(alert).order_by(active.desc(), alert.c.active_since.desc())
+        query = select(alert).order_by(active.desc(), func.coalesce(alert.c.fired_at, alert.c.active_since).desc())
         holding = select(silence).where(silence.c.ends_at > now)
         with retriable(), self._engine.connect() as connection:
             silences = [silence_of(row) for row in connection.execute(holding)]

@@ -20,6 +20,7 @@ from monitor.store.tables.alerts import alert, alert_event, notification, silenc
 LATEST = 2_000  # the newest notifications, among which those of one alert are searched: there is no index
 _NARROW = "the database is busy; try again in a moment"
 _a, _n = alert.c, notification.c
+_STARTED = func.coalesce(_a.fired_at, _a.active_since)
 _ON_FIRE = [state for state in State if state.active]
 Row: TypeAlias = Mapping[str, Any]
 
@@ -41,7 +42,7 @@ class AlertBoard:
     def active(self, now: datetime, *, most: int) -> list[ListedAlert]:
         """Alerts that fire, are in error or pending; the most severe first, then the newest."""
         rank = {severity: place for place, severity in enumerate(SEVERITIES)}
-        order = (_a.state == State.PENDING, case(rank, value=_a.severity), _a.active_since.desc(), _a.fingerprint)
+        order = (_a.state == State.PENDING, case(rank, value=_a.severity), _STARTED.desc(), _a.fingerprint)
         query = select(alert).where(_a.state.in_([*_ON_FIRE, State.PENDING])).order_by(*order)
         return self._listed(query.limit(most), now)
 

@@ -228,7 +228,7 @@ def _moved(connection: Connection, group: AlertGroup, *, over: bool) -> bool:
     before = and_(same, g.episode == group.episode, g.number == group.number - 1)
     if over:
         return connection.execute(delete(alert_group).where(before)).rowcount == 1
-    values = _GROUP.dump_python(group, mode="json")
+    values = _GROUP.dump_python(group, mode="json", by_alias=True)
     values |= {"told_at": group.told_at, "paged_at": group.paged_at}
     if group.number == 1:
         write = postgresql.insert(alert_group).values(**values).on_conflict_do_nothing().returning(g.key)

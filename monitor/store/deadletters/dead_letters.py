@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Engine, RowMapping, func, select
+from sqlalchemy import ColumnElement, Engine, RowMapping, case, func, or_, select
 
 from monitor.core.assessment_json import storable
+from monitor.core.errors import WHOLE, problem_at
 from monitor.core.message import DeadLetter, Message, Position, Skip
 from monitor.core.model import Assessment, Interaction
 from monitor.core.trace import Collected
@@ -36,8 +37,8 @@ _STILL_DEAD = "UPDATE dead_letter SET path = %s, problem = %s WHERE id = %s"
 class LetterFilter:
     """Selects dead letters by every field that is not None.
 
-    `problem` is a part of `path: problem`, `received_at` is in [since, until), and `open` is False for letters that a
-    retry has settled.
+    `problem` is a part of `path: problem`, or of how `problem_at` words it. `received_at` is in [since, until), and
+    `open` is False for letters that a retry has settled.
     """
 
     ids: tuple[int, ...] | None = None
@@ -55,7 +56,9 @@ class LetterFilter:
         if self.topic is not None:
             found.append(of_topic(_d.topic, self.topic))
         if self.problem is not None:
-            found.append((_d.path + ": " + _d.problem).icontains(self.problem, autoescape=True))
+            worded = case((_d.path == WHOLE, problem_at(WHOLE, "") + _d.problem), else_="")
+            written = _d.path + ": " + _d.problem
+            found.append(or_(*(each.icontains(self.problem, autoescape=True) for each in (written, worded))))
         if self.since is not None:
             found.append(_d.received_at >= self.since)
         if self.until is not None:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Engine, func, select
 
+from monitor.core.errors import problem_at
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong, limited_read
 from monitor.store.deadletters.dead_letters import LetterFilter
@@ -102,4 +103,7 @@ class LetterList:
 
 
 def _stands(row: ListedLetter | Cause, wanted: LetterFilter) -> bool:
-    return wanted.problem is None or wanted.problem.lower() in redact(f"{row.path}: {row.problem}").lower()
+    if wanted.problem is None:
+        return True
+    written = f"{row.path}: {row.problem}", problem_at(row.path, row.problem)
+    return any(wanted.problem.lower() in redact(text).lower() for text in written)

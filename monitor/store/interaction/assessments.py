@@ -13,6 +13,7 @@ from sqlalchemy.dialects import postgresql
 
 from monitor.assess.classify.profile import Profile
 from monitor.audit.canonical import canonical
+from monitor.core.model import Interaction
 from monitor.core.pending import Work
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
@@ -121,6 +122,20 @@ class AssessmentQueries:
         )
         with retriable(), self._engine.connect() as connection:
             return [(row.app, row.occurred_at) for row in connection.execute(query)]
+
+    def with_other_texts(self, given: Sequence[Interaction]) -> list[str]:
+        """Those of the interactions, as `app/id`, whose stored question or answer is another, in their order."""
+        i = interaction.c
+        query = select(i.app, i.id, i.question, i.answer).where(
+            tuple_(i.app, i.id).in_([(it.app, it.id) for it in given])
+        )
+        with retriable(), self._engine.connect() as connection:
+            stored = {(row.app, row.id): (row.question, row.answer) for row in connection.execute(query)}
+        return [
+            f"{it.app}/{it.id}"
+            for it in given
+            if stored.get((it.app, it.id), (it.question, it.answer)) != (it.question, it.answer)
+        ]
 
     def profile_name(self, beginning: str) -> tuple[str, str] | None:
         """Hash and name of the one stored profile whose hash begins like this; None where there is not exactly one."""

@@ -84,7 +84,8 @@ _ARRIVALS = text("""
     WHERE minute >= :start AND minute < :end GROUP BY source ORDER BY source
 """)
 _LETTERS = text("""
-    SELECT path || ': ' || problem AS problem, count(*) AS letters FROM dead_letter
+    SELECT CASE path WHEN '$' THEN 'the message ' ELSE path || ': ' END || problem AS problem, count(*) AS letters
+    FROM dead_letter
     WHERE received_at >= :start AND received_at < :end GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :most
 """)
 _PENDING = text("""

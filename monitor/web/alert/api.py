@@ -42,8 +42,10 @@ class Alert(ApiResponse):
     labels: dict[str, str]
     annotations: dict[str, str]
     receivers: list[str]
-    active_since: datetime = Field(description="when it began to breach: the start time that pages and messages give")
-    fired_at: datetime | None = Field(description="when it had breached for the rule's `for`")
+    active_since: datetime = Field(description="when it began to breach")
+    fired_at: datetime | None = Field(
+        description="when it had breached for the rule's `for`: the start that pages and messages give"
+    )
     resolved_at: datetime | None
     value: float | None
     lower: float

@@ -1,4 +1,4 @@
-"""The page of one alert, to which Slack messages link: what, since when, how sure, what changed, and what to do."""
+"""The page of one alert, to which Slack messages link: what, since when, how bad, what changed, and what to do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from monitor.alert.notify.notified import described
 from monitor.alert.rule import Rule
 from monitor.alert.signal import Signal
 from monitor.alert.state import Alert
-from monitor.alert.wording import facts, labels_of
+from monitor.alert.wording import facts, labels_of, without_next_step
 from monitor.app.wiring.application import Application
 from monitor.assess.reference import rank_words
 from monitor.core.errors import Retriable, WrongSettings
@@ -23,6 +23,7 @@ from monitor.core.text.duration import parse_duration
 from monitor.store.alert.list import AlertBoard, ListedAlert
 from monitor.web.alert import view as alert_view
 from monitor.web.alert.configured_rules import LoadedRules
+from monitor.web.alert.runbook import runbook_html
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import own_drawing, page
@@ -60,6 +61,7 @@ def alert(request: Request, who: Viewer, fingerprint: str, notice: str = "") -> 
     course = _course(application, rule if same else None, listed.alert, now)
     explanation = alerting.explanations.of(listed.alert.episode)
     notified = described(listed.alert, listed.silence)
+    cause, next_step = without_next_step(explanation.conclusion() if explanation else ())
     return page(
         request,
         "alert/alert.html",
@@ -74,7 +76,9 @@ def alert(request: Request, who: Viewer, fingerprint: str, notice: str = "") -> 
         chart=None if course is None else own_drawing(alert_view.course_drawing(course)),
         chart_words="" if course is None else alert_view.course_words(course),
         explanation=explanation,
-        cause=explanation.conclusion() if explanation else [],
+        cause=cause,
+        next_step=next_step,
+        runbook=runbook_html(listed.alert.annotations.get("runbook")),
         changes=explanation.sentences() if explanation else [],
         rank_words=rank_words,
         examples=explanation.telling[:MAX_EXAMPLES] if explanation else (),

@@ -54,8 +54,8 @@ def name(alert: Alert) -> str:
 
 
 def duration(alert: Alert, now: datetime) -> str:
-    """How long the episode has lasted since it began, such as `1h3m`; to the second if it is short."""
-    length = (alert.resolved_at or now) - alert.active_since
+    """How long the alert has fired, or been pending, such as `1h3m`; to the second if it is short."""
+    length = (alert.resolved_at or now) - alert.started_at
     return format_duration(length if length < _SHORT else length - length % timedelta(minutes=1))
 
 
@@ -218,7 +218,7 @@ def course_words(course: Course) -> str:
     if not known:
         return f"{measured}: nothing was counted"
     lowest, highest, last = (amount(number, course.unit) for number in (min(known), max(known), known[-1]))
-    began = f"; the upright line is the start of the alert, {moment(course.started_at)}" if course.started_at else ""
+    began = f"; the upright line is when it fired, {moment(course.started_at)}" if course.started_at else ""
     return (
         f"{measured}: from {lowest} to {highest}, last {last}; the dashed line is at "
         f"{amount(course.bound, course.unit)}{began}"

@@ -13,13 +13,14 @@ from enum import Enum
 from http import HTTPStatus
 from typing import Any
 
-from google.protobuf.duration_pb2 import Duration
-from google.rpc.code_pb2 import Code
-from google.rpc.error_details_pb2 import RetryInfo
-from google.rpc.status_pb2 import Status
-from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
-
+from monitor.ingest.traces.otlp_messages import (
+    Code,
+    Duration,
+    ExportLogsServiceResponse,
+    ExportTraceServiceResponse,
+    RetryInfo,
+    Status,
+)
 from monitor.web.collect.refusal import Refused
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"

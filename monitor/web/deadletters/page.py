@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from monitor.app.deadletters import retry
 from monitor.app.wiring.application import Application
-from monitor.core.errors import InvalidMessage
+from monitor.core.errors import InvalidMessage, problem_at
 from monitor.ingest.times import instant
 from monitor.privacy.masking import redact, redact_head
 from monitor.store.audit_queue import Act, Kind, record_act
@@ -125,7 +125,7 @@ def dead_letters(
         newest=form.path() if before is not None else None,
         causes=causes,
         cause_path=lambda cause: replace(
-            form, topic=cause.topic, problem=findable(f"{cause.path}: {cause.problem}")
+            form, topic=cause.topic, problem=findable(problem_at(cause.path, cause.problem))
         ).path(),
         counted=COUNTED,
         job=request.app.state.jobs.latest(JOB),

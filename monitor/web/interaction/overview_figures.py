@@ -23,6 +23,7 @@ from monitor.store.tables.interactions import OTHER
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MINUTE = timedelta(minutes=1)
+_FULLNESS = timedelta(minutes=5)  # finer bins are often empty by chance, and say less of how full a span was
 Groups: TypeAlias = Mapping[tuple[str, ...], Verdicts]
 Key: TypeAlias = Callable[[tuple[str, ...]], tuple[str, ...]]
 Bins: TypeAlias = defaultdict[tuple[str, ...], set[datetime]]
@@ -33,7 +34,7 @@ NAMES = {Verdict.REFUSAL: "refusal", Verdict.SELF_GENERATED: "self-generated"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A length of time that people can choose, divided into bins."""
+    """A length of time that people can choose, divided into 24 to 30 bins: in the shortest, ten minutes are five."""
 
     name: str
     length: timedelta
@@ -60,7 +61,7 @@ class Span:
 
 
 SPANS: Mapping[str, Span] = {
-    "1h": Span(name="1 hour", length=timedelta(hours=1), bin=timedelta(minutes=5)),
+    "1h": Span(name="1 hour", length=timedelta(hours=1), bin=timedelta(minutes=2)),
     "24h": Span(name="24 hours", length=timedelta(days=1), bin=timedelta(hours=1)),
     "7d": Span(name="7 days", length=timedelta(days=7), bin=timedelta(hours=6)),
     "28d": Span(name="28 days", length=timedelta(days=28), bin=timedelta(days=1)),
@@ -117,7 +118,8 @@ def group_counts(
     bins: tuple[Bins, Bins] = (defaultdict(set), defaultdict(set))
     for cell in cells:
         if _counts(cell).total:
-            bins[cell.at < start][key((cell.app, cell.environment, cell.model))].add(cell.at)
+            at = cell.at - (cell.at - _EPOCH) % _FULLNESS
+            bins[cell.at < start][key((cell.app, cell.environment, cell.model))].add(at)
     found = [
         GroupCounts(
             key=name,

@@ -14,7 +14,6 @@ import ssl
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import BoundedSemaphore, Lock, Timer
 from typing import Any
@@ -27,12 +26,13 @@ from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
-from monitor.core.errors import MonitorError, Retriable, WrongSettings
+from monitor.core.errors import Retriable, WrongSettings
 from monitor.core.settings.web import OidcSettings
 from monitor.store.tokens import Session
 from monitor.web.signin.discovery import Discovery, parse_discovery
 from monitor.web.signin.role_claim import role_of
-from monitor.web.signin.state_cookie import LIFETIME
+from monitor.web.signin.signin import LONGEST_AWAY, SignInRefused
+from monitor.web.signin.state_cookie import SignInState, read_state, sign_state
 
 log = logging.getLogger(__name__)
 ALGORITHMS = ("RS256", "ES256", "Ed25519", "EdDSA")  # EdDSA is the name for Ed25519 before RFC 9864
@@ -47,21 +47,11 @@ _LEEWAY = 60  # seconds by which clocks may differ
 _MAX_NAME = 200  # characters
 
 
-class SignInRefused(MonitorError):
-    """The provider's answer does not let the person in; the message is for them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignInState:
-    """What the browser carries from the redirect to the provider until the return."""
-
-    state: str
-    nonce: str
-    verifier: str
-
-
 class Provider:
-    """The provider of the settings. Safe to use from several threads; contacts it only when somebody signs in."""
+    """The provider of the settings. Safe to use from several threads; contacts it only when somebody signs in.
+
+    `cookie_key` signs what the browser keeps until the return: replicas that share it can each take a return.
+    """
 
     def __init__(
         self,
@@ -69,30 +59,34 @@ class Provider:
         redirect_uri: str,
         now: Callable[[], datetime],
         *,
+        cookie_key: bytes,
         random: Callable[[int], str] = secrets.token_urlsafe,
         deadline: float = _DEADLINE,
     ) -> None:
         self._settings = settings
         self._redirect_uri = redirect_uri
         self._now = now
+        self._cookie_key = cookie_key
         self._random = random
         self._deadline = deadline
         self._places = BoundedSemaphore(_AT_ONCE)
         self._spent: TTLCache[str, bool] = TTLCache(
-            _MAX_SPENT, LIFETIME.total_seconds(), timer=lambda: now().timestamp()
+            _MAX_SPENT, LONGEST_AWAY.total_seconds(), timer=lambda: now().timestamp()
         )
         self._lock = Lock()  # of `_spent`; nothing is waited for under it
         self._tls = ssl.create_default_context()
         self._discovery: tuple[datetime, Discovery] | None = None
         self._keys: tuple[datetime, KeySet] | None = None
 
-    def begin(self) -> tuple[str, SignInState]:
-        """The address of the provider's sign-in page, and the state to keep until the return.
+    def begin(self, after: str) -> tuple[str, str]:
+        """The address of the provider's sign-in page, and the cookie that the browser keeps until the return.
+
+        `after` is the path of the page that the person then sees.
 
         Raises:
             Retriable, WrongSettings: the provider is down, or is not the one in the settings.
         """
-        begun = SignInState(state=self._random(32), nonce=self._random(32), verifier=self._random(48))
+        begun = SignInState(state=self._random(32), nonce=self._random(32), verifier=self._random(48), after=after)
         challenge = urlsafe_b64encode(hashlib.sha256(begun.verifier.encode()).digest()).rstrip(b"=").decode()
         with self._place():
             endpoint = self._discover().authorization
@@ -106,7 +100,13 @@ class Provider:
             "code_challenge": challenge,
             "code_challenge_method": "S256",
         }
-        return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(query)}", begun
+        return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(query)}", sign_state(
+            begun, self._cookie_key, self._now()
+        )
+
+    def begun(self, cookie: str) -> SignInState | None:
+        """The state in the cookie of `begin`; None when it is another one, or too old."""
+        return read_state(cookie, self._cookie_key, self._now())
 
     def finish(self, code: str, begun: SignInState) -> Session:
         """The session of the person who returned with `code`.

@@ -11,16 +11,22 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
+from monitor.core.errors import MonitorError
 from monitor.store.tokens import Session
 from monitor.web.base.access import Permission, Role
 from monitor.web.base.guard import Guard, Needs, require_same_site
 from monitor.web.base.page import bare_page, local_path
 
 PATH = "/signin"
+LONGEST_AWAY = timedelta(minutes=10)  # from the redirect to an organisation's provider until the return
 _IPV6 = 6
 _NETWORK_BITS = 64  # of an IPv6 address; one household has all addresses of its network
 router = APIRouter(include_in_schema=False)
 Destination = Annotated[str, Query(alias="next")]
+
+
+class SignInRefused(MonitorError):
+    """The answer of an organisation's provider does not let the person in; the message is for them."""
 
 
 @router.get(PATH)

@@ -5,23 +5,31 @@ from __future__ import annotations
 import hashlib
 import hmac
 import logging
-from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from monitor.core.errors import Retriable, WrongSettings
 from monitor.core.settings.load import Settings
+from monitor.core.settings.web import OIDC_CALLBACK
 from monitor.web.base.guard import Guard
 from monitor.web.base.page import local_path
-from monitor.web.signin.oidc import Provider, SignInRefused, SignInState
-from monitor.web.signin.signin import Destination, begin_session, count_attempt, sign_in_form
-from monitor.web.signin.state_cookie import LIFETIME, read_state, sign_state
+from monitor.web.signin.signin import (
+    LONGEST_AWAY,
+    Destination,
+    SignInRefused,
+    begin_session,
+    count_attempt,
+    sign_in_form,
+)
+
+if TYPE_CHECKING:
+    from monitor.web.signin.oidc import Provider
 
 log = logging.getLogger(__name__)
 PATH = "/signin/oidc"
-CALLBACK = f"{PATH}/callback"
-_MAX_DESTINATION = 1_000  # characters; browsers drop cookies over 4 kB
+_MAX_DESTINATION = 1_000  # bytes; browsers drop cookies over 4 kB
 _PROVIDER_DOWN = "The sign-in provider does not answer. Try again in a minute, or use an access token."
 _WRONG_SETUP = "Sign-in with the provider is set up wrongly; the log has the details. Use an access token meanwhile."
 _NOT_STARTED_HERE = "This sign-in was not started in this browser, or took too long. Try again."
@@ -32,16 +40,16 @@ def provider(settings: Settings, guard: Guard) -> Provider | None:
     """The configured provider; None without one.
 
     Raises:
-        WrongSettings: MONITOR_PUBLIC_URL is not set, so the provider could not send people back.
+        WrongSettings: MONITOR_PUBLIC_URL is not set, or the package that checks tokens of the provider is missing.
     """
-    if settings.web.oidc.issuer is None:
+    redirect_uri = settings.web.oidc.redirect_uri(settings.public_url)
+    if redirect_uri is None:
         return None
-    if not settings.public_url:
-        raise WrongSettings(
-            "MONITOR_WEB__OIDC__… needs MONITOR_PUBLIC_URL, the address under which people reach this dashboard: the "
-            f"provider sends them back to {CALLBACK} below it, so register that address as a redirect URI"
-        )
-    return Provider(settings.web.oidc, f"{settings.public_url.rstrip('/')}{CALLBACK}", guard.now)
+    from monitor.web.signin.oidc import Provider  # noqa: PLC0415  its package comes with an extra
+
+    secret = settings.web.oidc.client_secret  # all replicas have it
+    key = guard.key if secret is None else hashlib.sha256(secret.get_secret_value().encode()).digest()
+    return Provider(settings.web.oidc, redirect_uri, guard.now, cookie_key=key)
 
 
 @router.get(PATH)
@@ -51,16 +59,16 @@ def redirect_to_provider(request: Request, destination: Destination = "/") -> Re
         return sign_in_form(request, destination, "Sign-in with an organisation is not set up here.", status=404)
     count_attempt(request)
     guard: Guard = request.app.state.guard
+    path = local_path(destination)
     try:
-        address, state = oidc.begin()
+        address, cookie = oidc.begin(path if len(path.encode()) <= _MAX_DESTINATION else "/")
     except (Retriable, WrongSettings) as error:
         return _failed(request, destination, error)
-    path = local_path(destination) if len(destination) <= _MAX_DESTINATION else "/"
     response = RedirectResponse(address, 303)
     response.set_cookie(
         _cookie(guard),
-        sign_state({**asdict(state), "next": path}, _key(request), guard.now()),
-        max_age=int(LIFETIME.total_seconds()),
+        cookie,
+        max_age=int(LONGEST_AWAY.total_seconds()),
         path="/",
         secure=guard.secure,
         httponly=True,
@@ -69,17 +77,16 @@ def redirect_to_provider(request: Request, destination: Destination = "/") -> Re
     return response
 
 
-@router.get(CALLBACK)
+@router.get(OIDC_CALLBACK)
 def return_from_provider(request: Request, code: str = "", state: str = "", error: str = "") -> Response:
     """Begins a session for a person whom the provider has identified."""
     count_attempt(request)
     oidc: Provider | None = request.app.state.provider
     guard: Guard = request.app.state.guard
-    cookie = read_state(request.cookies.get(_cookie(guard), ""), _key(request), guard.now())
-    if oidc is None or cookie is None:
+    begun = None if oidc is None else oidc.begun(request.cookies.get(_cookie(guard), ""))
+    if oidc is None or begun is None:
         return sign_in_form(request, "/", _NOT_STARTED_HERE, status=403)
-    destination = cookie["next"]
-    begun = SignInState(state=cookie["state"], nonce=cookie["nonce"], verifier=cookie["verifier"])
+    destination = begun.after
     if not hmac.compare_digest(state.encode(errors="replace"), begun.state.encode()):
         return _without_state(sign_in_form(request, destination, _NOT_STARTED_HERE, status=403), guard)
     if error or not code:
@@ -103,13 +110,6 @@ def _failed(request: Request, destination: str, error: Exception) -> Response:
 
 def _cookie(guard: Guard) -> str:
     return "__Host-monitor-leaving" if guard.secure else "monitor_leaving"
-
-
-def _key(request: Request) -> bytes:
-    """The key of the state cookie: shared by all replicas when there is a client secret, else of this process."""
-    guard: Guard = request.app.state.guard
-    secret = request.app.state.application.settings.web.oidc.client_secret
-    return guard.key if secret is None else hashlib.sha256(secret.get_secret_value().encode()).digest()
 
 
 def _without_state(response: Response, guard: Guard) -> Response:

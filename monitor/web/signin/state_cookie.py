@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
-from datetime import datetime, timedelta
+import hmac
+from dataclasses import asdict, dataclass
+from datetime import datetime
 
-from itsdangerous import BadData, TimestampSigner, URLSafeTimedSerializer
-from typing_extensions import override
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import OctKey
 
-LIFETIME = timedelta(minutes=10)
-_OLDEST = int(LIFETIME.total_seconds()) - 1  # seconds; itsdangerous still accepts a cookie of exactly this age
+from monitor.web.signin.signin import LONGEST_AWAY
+
+_ALGORITHM = "HS384"  # 48 bytes fill their base64 exactly: there is no second way to write the same signature
 _SALT = b"monitor: signing in"  # keeps signatures of other uses of the same key from counting here
 
 
-def sign_state(state: Mapping[str, str], key: bytes, now: datetime) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInState:
+    """What the browser carries from the redirect to the provider until the return; `after` is the page it wanted."""
+
+    state: str
+    nonce: str
+    verifier: str
+    after: str
+
+
+def sign_state(state: SignInState, key: bytes, now: datetime) -> str:
     """`state` as a cookie value."""
-    return str(_serializer(key, now).dumps(dict(state)))
+    at = int(now.timestamp())
+    claims = {**asdict(state), "iat": at, "exp": at + int(LONGEST_AWAY.total_seconds())}
+    return jwt.encode({"alg": _ALGORITHM}, claims, _key(key), [_ALGORITHM])
 
 
-def read_state(cookie: str, key: bytes, now: datetime) -> Mapping[str, str] | None:
-    """What `sign_state` was given; None when the signature is not of `key`, or the cookie is older than `LIFETIME`."""
+def read_state(cookie: str, key: bytes, now: datetime) -> SignInState | None:
+    """What `sign_state` was given; None when the signature is not of `key`, or it was `LONGEST_AWAY` ago."""
+    times = jwt.JWTClaimsRegistry(now=int(now.timestamp()), iat={"essential": True}, exp={"essential": True})
     try:
-        state: Mapping[str, str] = _serializer(key, now).loads(cookie.encode(errors="replace"), max_age=_OLDEST)
-    except BadData:
+        claims = jwt.decode(cookie.encode(errors="replace"), _key(key), [_ALGORITHM]).claims
+        times.validate(claims)
+    except (JoseError, ValueError):  # the library passes some of these on
         return None
-    return state
+    return SignInState(**{name: claims[name] for name in SignInState.__slots__})
 
 
-def _serializer(key: bytes, now: datetime) -> URLSafeTimedSerializer:
-    class SignerAt(TimestampSigner):
-        @override
-        def get_timestamp(self) -> int:
-            return int(now.timestamp())
-
-    # 48 bytes fill their base64 exactly: there is no second way to write the same signature
-    options = {"key_derivation": "hmac", "digest_method": hashlib.sha384}
-    return URLSafeTimedSerializer(key, salt=_SALT, signer=SignerAt, signer_kwargs=options)
+def _key(key: bytes) -> OctKey:
+    return OctKey.import_key(hmac.digest(key, _SALT, "sha384"))

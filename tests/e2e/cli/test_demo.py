@@ -131,7 +131,11 @@ def test_the_demo_shows_one_alert_come_and_go_and_another_that_fires_and_leaves_
     again = ["resolved → pending", "pending → firing"]
     assert states == ["inactive → pending", "pending → firing", "firing → resolved", *again]
     assert first.count("Slack would receive") == 3
-    assert first.index("│ Retriever: ") < first.index("🟢 Resolved") < first.index("│ Generator: ")
+    assert (
+        first.index("│ Retriever: ")
+        < first.index("🟢 Resolved")
+        < first.index("│ Generator, prompt version support-2026-11 (new): ")
+    )
     assert [*re.findall(r"^verdict +(\S+),", first, re.MULTILINE)] == ["grounded", "refusal", "self-generated"]
     assert "\x1b" not in first
     printed = first[first.index("The support bot") :].splitlines()

@@ -76,10 +76,12 @@ def test_a_first_replay_with_every_default_needs_nothing_but_the_file(fresh, wri
     assert ended.returncode == 0
     assert "7 received = 4 assessed + 1 duplicate + 2 dead" in ended.stderr
     assert f"{written}:6: answer: is missing" in ended.stderr
-    assert f"{written}:7: $: is not JSON" in ended.stderr
+    assert f"{written}:7: the message is not JSON" in ended.stderr
     assert ended.stdout == ""
+    assert "1 duplicate with another question or answer than is stored under the same id, which stays: " in ended.stderr
     again = fresh.json("replay", written)  # the server was stopped in between; its data were not lost
     assert again["duplicate"] == 5
+    assert again["other_texts"] == ["support-bot/1"]
 
 
 def test_a_file_may_be_compressed_or_come_on_standard_input(monitor, tmp_path, lines):

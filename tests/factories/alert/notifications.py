@@ -43,7 +43,7 @@ def a_notified_alert(**changes: Any) -> NotifiedAlert:
         "bound": 0.3,
         "samples": 84,
         "window": timedelta(minutes=5),
-        "started_at": NOON,
+        "breaching_since": NOON,
         "fired_at": at(2),
     }
     return NotifiedAlert(**{**known, **changes})

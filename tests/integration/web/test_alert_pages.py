@@ -14,6 +14,7 @@ from monitor.alert.explain.cause import BadKind, Broken, Cause, KindCount, Told
 from monitor.alert.explain.explanation import Explanation
 from monitor.alert.explain.finding import ExampleAnswer, Value
 from monitor.alert.notify.notified import described
+from monitor.alert.receivers.slack.message import root_message
 from monitor.alert.receivers.text import render
 from monitor.alert.rules.file import parse_rules
 from monitor.alert.state import State, Transition
@@ -118,7 +119,7 @@ def test_the_alert_says_what_since_when_and_how_sure(site, save, writer):
     assert answer.status_code == 200
     assert "<h1>Firing: negative-rate, shop</h1>" in text
     assert "Negative answers: 40.0 %, fires above 30.0 %." in text
-    assert "40.0 % (28.0 % to 54.0 % with 95 % confidence)" in text
+    assert "<dt>With 95 % confidence</dt><dd>28.0 % to 54.0 %</dd>" in text
     assert "<svg" in text
     assert "from 100.0 % to 100.0 %" in text
     assert "# what the shop may say" not in text  # it stands before the rule
@@ -129,21 +130,47 @@ def test_the_alert_says_what_since_when_and_how_sure(site, save, writer):
 
 
 def test_one_alert_has_one_start_time(site, save, writer):
-    """It fired two minutes after it began to breach; only its history says so."""
+    """It is when it fired, two minutes after it began to breach: that is another fact, named as such."""
     writer.write(a_batch(an_assessment(id="q-1", app="shop", occurred_at=at(-3), verdict=Verdict.REFUSAL)))
     save(FIRING)
     client, address = site.by_token("viewer"), f"/alerts/{FIRING.fingerprint}"
-    began = f"{FIRING.active_since:%Y-%m-%d %H:%M}"
+    fired, breached = (f"{at:%Y-%m-%d %H:%M}" for at in (FIRING.fired_at, FIRING.active_since))
     assert FIRING.fired_at - FIRING.active_since == timedelta(minutes=2)
     head = client.get(address).text.partition("<h2>History</h2>")[0]
-    assert head.count(began) >= 3  # beneath the heading, in the words of the chart, among the figures
-    assert f"{FIRING.fired_at:%Y-%m-%d %H:%M}" not in head
-    assert began in client.get("/alerts").text
+    assert head.count(fired) >= 3  # beneath the heading, in the words of the chart, among the figures
+    assert head.count(breached) == 1
+    assert f"<dt>Breaching since</dt><dd>{breached} UTC</dd>" in head
+    listed = client.get("/alerts").text
+    assert fired in listed
+    assert breached not in listed
+    assert "firing since <time" in client.get("/").text
     told = client.get(f"/api/v1{address}").json()
     assert datetime.fromisoformat(told["active_since"]) == FIRING.active_since
-    message = render(a_notification(alerts=(described(FIRING),)))
-    assert message.count(f"{began} UTC") == 2
-    assert next(alert_lines(FIRING)).startswith(f"negative-rate, shop: firing since {began} UTC")
+    assert datetime.fromisoformat(told["fired_at"]) == FIRING.fired_at
+    notification = a_notification(alerts=(described(FIRING),))
+    message = render(notification)
+    assert (message.count(f"{fired} UTC"), message.count(f"{breached} UTC")) == (2, 1)
+    posted = str(root_message(notification).blocks)
+    assert f"{fired} UTC" in posted
+    assert breached not in posted
+    assert next(alert_lines(FIRING)).startswith(f"negative-rate, shop: firing since {fired} UTC")
+
+
+def test_the_runbook_of_a_shipped_rule_stands_on_the_page(site, save):
+    """Nothing has to be configured: the documentation is part of the package."""
+    save(
+        replace(FIRING, annotations={"runbook": "docs/on-call/runbooks.md#negative-rate"}),
+        replace(OVER, annotations={"runbook": "https://wiki.example/rag"}),
+    )
+    client = site.by_token("viewer")
+    text = client.get(f"/alerts/{FIRING.fingerprint}").text
+    section = text.partition("<h2>What to do</h2>")[2].partition("</details>")[0]
+    assert "<summary>Runbook</summary>" in section
+    assert "<strong>Usually fixes it</strong>: roll back" in section
+    assert "<a " not in section  # its links are to pages that may not be served
+    text = client.get(f"/alerts/{OVER.fingerprint}").text
+    assert '<a href="https://wiki.example/rag" rel="noreferrer">Runbook</a>' in text
+    assert "<summary>Runbook</summary>" not in text
 
 
 def test_an_alert_without_traffic_says_so(site, save):
@@ -224,7 +251,7 @@ def test_what_changed_and_telling_answers_are_masked_and_never_html(site, save, 
     assert '<a href="/interactions/shop/a%2Fb">&lt;script&gt;alert(1)&lt;/script&gt; [e-mail]</a>' in text
     assert "<script>alert" not in text
     assert "ada@example.org" not in text
-    assert "3 of the 9 answers" in text
+    assert "<dt>Answers compared</dt><dd>9, with 90 of the week before</dd>" in text
 
 
 def test_the_page_and_the_api_lead_with_the_cause(site, save, engine):
@@ -249,7 +276,7 @@ def test_the_page_and_the_api_lead_with_the_cause(site, save, engine):
         "Retriever, topic &lt;b&gt;[e-mail]&lt;/b&gt;: documents are off the question in 90 % of the bad answers"
     )
     assert text.index(conclusion) < text.index("fires above")
-    assert text.index("How sure: ") < text.index("What would tell: ") < text.index("Signal over time")
+    assert text.index("How sure: ") < text.index("Next: ") < text.index("Signal over time")
     told = client.get(f"/api/v1/alerts/{FIRING.fingerprint}").json()["cause"]
     assert (told["named"], told["suspects"]) == ("retriever", ["retriever"])
     assert told["where"] == {"dimension": "topic", "value": "<b>[e-mail]</b>"}

@@ -59,6 +59,7 @@ def test_filters_narrow_the_list_and_the_causes(site, letters):
     assert "is &lt;missing&gt;" in text
     assert len(ids(client.get("/dead-letters?topic=other").text)) == 1
     assert len(ids(client.get("/dead-letters", params={"problem": "$: is not"}).text)) == 3
+    assert len(ids(client.get("/dead-letters", params={"problem": "the message is not"}).text)) == 3
     assert len(ids(client.get("/dead-letters?since=2025-11-21T12:01&until=2025-11-21T12:30").text)) == 2
     assert ids(client.get("/dead-letters?state=settled").text) == []
     assert 'role="alert">from: ' in client.get("/dead-letters?since=soon").text

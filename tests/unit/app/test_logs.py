@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 
 import pytest
 
 from monitor import __main__ as program
-from monitor.app.log_format import TextFormatter
-from monitor.app.logs import log_defects_of_threads
+from monitor.app.log_format import JsonFormatter, TextFormatter
+from monitor.app.logs import log_defects_of_threads, say
 
 TEXT = "what a chatbot said"
 
@@ -48,3 +49,16 @@ def test_so_does_one_that_ends_a_thread(caplog, capsys):
     thread.join()
     assert "a defect ends the thread sealing" in only_line(caplog)
     assert TEXT not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("form", "told"), [("text", "monitor: stopping"), ("json", "stopping")])
+def test_the_program_is_named_once(form, told, capsys, monkeypatch):
+    """In a line for people before the message, in JSON as the logger."""
+    monkeypatch.setattr("monitor.app.logs._json", lambda: JsonFormatter(None) if form == "json" else None)
+    say("stopping", level=logging.ERROR)
+    said = capsys.readouterr().err.strip()
+    if form == "json":
+        line = json.loads(said)
+        assert (line["logger"], line["level"]) == ("monitor", "error")
+        said = line["message"]
+    assert said == told

@@ -19,3 +19,12 @@ def test_the_first_answer_of_each_app_is_named_with_the_command_that_shows_it(ca
         "the first answer of shop: monitor explain shop/a-0",
         "the first answer of bank: monitor explain bank/a-0",
     ]
+
+
+def test_one_that_is_stored_already_is_no_first_answer(caplog):
+    log = RunLog(clock)
+    with caplog.at_level(logging.INFO, logger="monitor.app.run_log"):
+        log.written(a_batch(an_assessment(id="a-0", app="shop")), Tally(received=1, duplicate=1))
+        assert caplog.messages == []
+        log.written(a_batch(an_assessment(id="a-1", app="shop")), Tally(received=1, assessed=1))
+    assert caplog.messages == ["the first answer of shop: monitor explain shop/a-1"]

@@ -40,6 +40,20 @@ def test_a_name_that_is_nearly_a_command_is_answered_with_it():
     assert "Did you mean 'alerts'?" in result.output
 
 
+@pytest.mark.parametrize(
+    ("arguments", "settings"),
+    [
+        (["--log-format", "xml", "doctor"], {}),
+        (["doctor"], {"MONITOR_LOG_FORMAT": "xml"}),
+    ],
+)
+def test_a_wrong_option_is_told_in_our_words_alone(arguments, settings):
+    result = CliRunner().invoke(app, arguments, env={"COLUMNS": "200", **settings})
+    assert result.exit_code == 2
+    assert "xml" in result.output + str(result.exception)
+    assert "Value error" not in result.output
+
+
 def completed(shell_line: str, folder) -> list[str]:
     """What bash offers for the last word of a line, with the script that `--show-completion` prints."""
     command = folder / "monitor"

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from monitor.cli.app import app
-from monitor.cli.docs import _pages
 from monitor.core.errors import WrongSettings
+from monitor.core.manual import pages
 from tests.rig.commands import ROOT
 
 NAMED = re.compile(r"monitor docs ([a-z][\w/{}-]*)")
@@ -70,11 +70,11 @@ def texts():
 
 def test_what_is_printed_names_pages_that_every_installation_has():
     """Who installed the wheel has no folder `docs`, but `monitor docs` shows each page."""
-    pages, named = _pages(), 0
+    shipped, named = pages(), 0
     for path, text in texts():
         assert not [found for found in PATH.findall(text) if found != RUNBOOKS], f"{path}: {text}"
         for name in NAMED.findall(text):
-            assert name in pages or name == "quality/", f"{path}: {name}"  # the latter goes on with the model's kind
+            assert name in shipped or name == "quality/", f"{path}: {name}"  # the latter goes on with the model's kind
             named += 1
     assert named > 20
 
@@ -82,5 +82,5 @@ def test_what_is_printed_names_pages_that_every_installation_has():
 def test_the_wheel_has_every_page():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     included = settings["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-    for path in _pages().values():
+    for path in pages().values():
         assert any(path.is_relative_to(ROOT / place) for place in included), path

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from monitor.app.wiring.application import Application
-from monitor.cli.opening import opened
+from monitor.cli.opening import only_app, opened
+from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import Settings
 
 
@@ -37,6 +40,25 @@ def test_the_application_is_closed_when_the_command_fails(calls, tmp_path):
     with pytest.raises(RuntimeError, match="failed"), opened(Settings(state_dir=tmp_path)):
         raise RuntimeError("failed")
     assert calls == ["migrated", "closed"]
+
+
+@pytest.mark.parametrize(
+    ("stored", "told"),
+    [
+        ([], "no answers are stored; `monitor replay FILE` stores some"),
+        (["help", "shop"], "several apps have answers: help, shop; name one with --app"),
+        ([f"a{n:02}" for n in range(12)], "a09 and 2 more; name one"),
+    ],
+)
+def test_an_app_is_named_where_there_is_not_exactly_one(stored, told):
+    several = SimpleNamespace(overview=SimpleNamespace(labels=lambda name: {name: stored}))
+    with pytest.raises(WrongSettings, match=re.escape(told)):
+        only_app(several, None)
+    assert only_app(several, "shop") == "shop"
+
+
+def test_the_only_app_need_not_be_named():
+    assert only_app(SimpleNamespace(overview=SimpleNamespace(labels=lambda name: {name: ["shop"]})), None) == "shop"
 
 
 def test_without_settings_those_in_force_are_read(calls, monkeypatch, tmp_path):

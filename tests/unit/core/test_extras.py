@@ -17,8 +17,12 @@ from monitor.core.errors import WrongSettings
 from monitor.core.extras import _MODULES, require
 from monitor.core.settings.collect import CollectSettings
 from monitor.core.settings.load import Settings
+from monitor.core.settings.web import OidcSettings
 
 PROJECT = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+
+
+PROVIDER = {"issuer": "https://id.example.org", "client_id": "monitor", "viewers": "*"}
 
 
 @pytest.fixture
@@ -79,24 +83,43 @@ def test_collect_says_at_once_how_to_have_grpc_or_do_without(without, tmp_path, 
 
 
 def test_the_doctor_names_each_setting_that_needs_an_extra_which_is_missing(without, monkeypatch):
-    for extra in ("grpc", "otel", "timestamps"):
+    for extra in ("grpc", "oidc", "otel", "timestamps"):
         without(extra)
-    ours = ("collect", "traces", "time stamps")
+    ours = ("collect", "sign-in", "traces", "time stamps")
     monkeypatch.setattr("monitor.app.doctor.examine._CHECKS", [check for check in _CHECKS if check.name in ours])
 
     def found() -> dict[str, dict]:
         return {its["check"]: its for its in json.loads(CliRunner().invoke(app, ["doctor", "--json"]).output)}
 
-    assert [its["good"] for its in found().values()] == [True, True, True]
+    assert [its["good"] for its in found().values()] == [True] * 4
     assert "by gRPC too: pip install 'rag-monitor[grpc]'" in found()["collect"]["detail"]
     monkeypatch.setenv("MONITOR_COLLECT__GRPC_PORT", "4317")
+    for name, value in PROVIDER.items():
+        monkeypatch.setenv(f"MONITOR_WEB__OIDC__{name.upper()}", value)
     monkeypatch.setenv("MONITOR_TRACING__ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("MONITOR_AUDIT__TIMESTAMP_URL", "http://127.0.0.1:9")
-    assert [its["good"] for its in found().values()] == [False, False, False]
+    assert [its["good"] for its in found().values()] == [False] * 4
     named = [its["detail"].partition(" needs the package ")[0] for its in found().values()]
-    assert named == ["OTLP over gRPC", "MONITOR_TRACING__ENDPOINT", "MONITOR_AUDIT__TIMESTAMP_URL"]
+    assert named == [
+        "OTLP over gRPC",
+        "MONITOR_WEB__OIDC__ISSUER",
+        "MONITOR_TRACING__ENDPOINT",
+        "MONITOR_AUDIT__TIMESTAMP_URL",
+    ]
     assert all(its["mended_by"].startswith("install it") for its in found().values())
     assert CliRunner().invoke(app, ["doctor"]).exit_code == 1
+
+
+def test_sign_in_by_a_provider_needs_what_checks_its_tokens(without):
+    oidc = OidcSettings(**PROVIDER)
+    assert oidc.redirect_uri("https://monitor.example.org/") == "https://monitor.example.org/signin/oidc/callback"
+    with pytest.raises(WrongSettings, match="MONITOR_PUBLIC_URL"):
+        oidc.redirect_uri(None)
+    without("oidc")
+    needed = r"^MONITOR_WEB__OIDC__ISSUER needs the package joserfc: pip install 'rag-monitor\[oidc\]'$"
+    with pytest.raises(WrongSettings, match=needed):
+        oidc.redirect_uri("https://monitor.example.org")
+    assert OidcSettings().redirect_uri(None) is None
 
 
 def test_the_port_of_grpc_is_a_number_or_off():

@@ -55,7 +55,7 @@ class SlackHistory:
 
     def root(self, notification: Notification) -> Root | None:
         """The newest root message of the notification's episode, among the last thousand messages since it began."""
-        since = notification.started_at if notification.number else notification.at
+        since = notification.fired_at if notification.number else notification.at
         place = {"channel": self._channel}
         for message, payload in self._ours("conversations.history", place, ROOT, notification, since):
             return Root(channel=self._channel, ts=str(message["ts"]), number=int(payload["number"]))

@@ -30,6 +30,7 @@ from monitor.alert.wording import (
     remarks,
     title,
     why,
+    without_next_step,
 )
 from monitor.core.model import Json
 from monitor.core.text.plain import units
@@ -52,13 +53,15 @@ _SHOWN_ANNOTATIONS = ("summary", "description")
 def root_message(notification: Notification, *, buttons: bool = False, chart: str | None = None) -> SlackMessage:
     """The message that represents the episode: posted when it fires, updated as it goes on.
 
+    In the order of somebody who was woken: what is wrong, since when, how bad, what changed, what to do, examples.
+
     With `buttons`, a listener handles them. `chart` is the id of a picture that was uploaded to Slack.
     """
     leading = notification.leading
     blocks: list[Json] = [_header(notification)]
-    if notification.cause:
-        sentences = [foreign(sentence, _CAUSE) for sentence in notification.cause[:_MAX_CAUSE]]
-        blocks.append(section(plain_text("\n".join(sentences))))
+    conclusion, next_step = without_next_step(notification.cause[:_MAX_CAUSE])
+    if conclusion:
+        blocks.append(section(plain_text("\n".join(foreign(sentence, _CAUSE) for sentence in conclusion))))
     annotations = [leading.annotations[name] for name in _SHOWN_ANNOTATIONS if name in leading.annotations]
     if annotations:
         blocks.append(section(plain_text("\n".join(foreign(text, _ANNOTATION) for text in annotations))))
@@ -73,6 +76,8 @@ def root_message(notification: Notification, *, buttons: bool = False, chart: st
     if changes := notification.changes[:_MAX_CHANGES]:
         listed = "\n".join(f"• {foreign(change, _CHANGE)}" for change in changes)
         blocks += [section(mrkdwn("*What changed*")), section(plain_text(listed))]
+    if next_step:
+        blocks.append(section(plain_text(foreign(next_step, _CAUSE))))
     blocks += _examples(notification.examples[:MAX_EXAMPLES])
     if chart is not None:
         blocks.append({"type": "image", "slack_file": {"id": chart}, "alt_text": _alt_text(leading)})
@@ -117,7 +122,9 @@ def _header(notification: Notification) -> Json:
 
 
 def _fields(alert: NotifiedAlert) -> list[Json]:
-    fields: list[Json] = [mrkdwn(f"*{inert(name, _FACT)}*\n{inert(value, _FACT)}") for name, value in facts(alert)]
+    fields: list[Json] = [
+        mrkdwn(f"*{inert(name, _FACT)}*\n{inert(value, _FACT)}") for name, value in facts(alert, brief=True)
+    ]
     labels = list(labels_of(alert).items())
     room = min(_MAX_LABELS, _MAX_FIELDS - len(fields))
     if len(labels) > room:  # the last field says how many are left out

@@ -50,7 +50,14 @@ _REPLY = (
     r"accurate|more|further|\w*\s?(?:information|details|advice))\b|recommend (?:any|a|specific|which|whether)\b)"
 )
 
-BEGINS = r"(?:(?<!\w)|(?=n't))"  # each refusal begins with a word, or with the "n't" of "doesn't"
+# The first letters of every refusal that is not the first thing that a clause says, which spares nine in ten searches.
+_FIRST = (
+    r"(?:accordi|altho|and\b|are|article|based|beyond|brochure|but\b|can|conte[nx]t|could|doc|excerpt|faq|file|from\b|given|"
+    r"guide|handbook|however|i\b|in\b|information|is|it|knowledge|leaflet|manual|material|might|more\b|my\b|ne(?:ither|ver)|"
+    r"no(?:\b|ne|t|where)|outside|pa(?:ge|ragraph|ssage)|policy|prompt|re(?:cord|ference|port|sult)|say|search|"
+    r"s(?:ection|ince|nippet|ource|tudy)|text|th(?:at|ere|is|ough)|transcript|using|was|we\b|we(?:bsite|re)|while|with|would)"
+)
+BEGINS = rf"(?:^|(?<!\w)(?={_FIRST})|(?=n't))"  # a refusal begins with such a word, or with the "n't" of "doesn't"
 
 REFUSING = pattern(
     # the speaker

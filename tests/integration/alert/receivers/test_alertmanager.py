@@ -127,13 +127,13 @@ def now() -> datetime:
 
 def firing(rule: str, **changes: Any) -> Any:
     began = now() - timedelta(minutes=2)
-    told = a_notified_alert(**{"rule": rule, "started_at": began, "fired_at": began} | changes)
+    told = a_notified_alert(**{"rule": rule, "breaching_since": began, "fired_at": began} | changes)
     return a_notification(alerts=(told,), at=now(), url="https://monitor.example/alerts/1")
 
 
 def resolved(rule: str) -> Any:
     began = now() - timedelta(minutes=2)
-    told = a_resolved_alert(rule=rule, started_at=began, fired_at=began, resolved_at=now())
+    told = a_resolved_alert(rule=rule, breaching_since=began, fired_at=began, resolved_at=now())
     return a_notification(alerts=(told,), number=1, news="resolved", at=now())
 
 

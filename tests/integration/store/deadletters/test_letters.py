@@ -41,6 +41,7 @@ def test_letters_are_found_by_topic_problem_time_and_state(writer, letters, rows
     assert found(problem="wrong") == [second, first]
     assert found(problem="100%") == [first]  # no pattern
     assert found(problem="ANSWER: is") == [third, second, first]
+    assert found(problem="the message is") == []
     assert found(since=at(1), until=at(2)) == [second]
     assert found(ids=(first, third, 10**9)) == [third, first]
     rows("UPDATE dead_letter SET settled_at = now(), outcome = 'assessed' WHERE id = %s", second)

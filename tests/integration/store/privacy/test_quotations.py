@@ -97,7 +97,7 @@ def test_what_alerts_quote_goes_and_is_still_read(database, writer, erasure, row
     assert Notification.from_json(payload).examples[0].id == "q-1"
     assert payload["changes"][0].startswith("(erased) = model m-1 (and 1 more that coincide): 80 % ")
     assert payload["changes"][1] == "60 % of the failing questions (erased)"
-    assert payload["cause"][-1].startswith("What would tell: (erased): is it still in the index?")
+    assert payload["cause"][-1].startswith("Next: (erased): is it still in the index?")
 
 
 def test_a_quotation_is_found_by_the_question_alone(database, writer, erasure, rows):

@@ -139,8 +139,14 @@ def test_an_address_makes_a_role_only_where_it_is_known_to_be_theirs(make_site, 
     assert came_back(site.anonymous(at=AT), provider).status_code == status
 
 
-def test_an_address_too_long_for_a_cookie_is_not_gone_on_to(browser, provider):
-    assert came_back(browser, provider, "/interactions?words=" + "x" * 3_000).headers["location"] == "/"
+@pytest.mark.parametrize("words", ["x" * 3_000, "語" * 900])
+def test_an_address_too_long_for_a_cookie_is_not_gone_on_to(browser, provider, words):
+    assert came_back(browser, provider, f"/interactions?words={words}").headers["location"] == "/"
+
+
+def test_a_cookie_of_leaving_is_no_larger_than_browsers_keep(browser):
+    left(browser, "/interactions?words=" + "語" * 326)
+    assert 1_000 < len(browser.cookies["__Host-monitor-leaving"]) < 4_000
 
 
 @pytest.mark.parametrize("groups", [["others"], [], None, {"staff": True}, "staff,root"])

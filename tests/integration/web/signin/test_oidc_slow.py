@@ -15,6 +15,7 @@ from monitor.core.settings.web import OidcSettings
 from monitor.web.signin.oidc import Provider
 from tests.servers.oidc import CLIENT
 
+KEY = b"k" * 32
 CALLBACK = "https://monitor.example.org/signin/oidc/callback"
 
 
@@ -42,7 +43,7 @@ def dripping(head):
 def test_a_provider_that_answers_a_byte_at_a_time_is_given_up(moving, head):
     settings = OidcSettings(issuer=dripping(head), client_id=CLIENT, viewers=("*",))
     with pytest.raises(Retriable, match="does not answer"):
-        Provider(settings, CALLBACK, moving, deadline=0.1).begin()
+        Provider(settings, CALLBACK, moving, cookie_key=KEY, deadline=0.1).begin("/")
 
 
 def test_sign_ins_that_wait_for_the_provider_leave_threads_for_the_pages(moving, monkeypatch):
@@ -53,14 +54,16 @@ def test_sign_ins_that_wait_for_the_provider_leave_threads_for_the_pages(moving,
         answering.wait()
         raise Retriable("down")
 
-    its = Provider(OidcSettings(issuer="http://127.0.0.1:9", client_id=CLIENT, viewers=("*",)), CALLBACK, moving)
+    its = Provider(
+        OidcSettings(issuer="http://127.0.0.1:9", client_id=CLIENT, viewers=("*",)), CALLBACK, moving, cookie_key=KEY
+    )
     monkeypatch.setattr(its, "_request", waiting)
     with ThreadPoolExecutor(8) as pool:
-        others = [pool.submit(its.begin) for _ in range(8)]
+        others = [pool.submit(its.begin, "/") for _ in range(8)]
         for _ in others:
             asked.acquire()
         with pytest.raises(Retriable, match="8 sign-ins wait"):
-            its.begin()
+            its.begin("/")
         answering.set()
     with pytest.raises(Retriable, match="down"):
-        its.begin()
+        its.begin("/")

@@ -100,7 +100,7 @@ def test_many_new_documents_are_one_finding():
     window = traffic(2, 1_500, lambda row: 0.95 if row["documents"][0].startswith("new") else 0.04, documents=rebuilt)
     explanation = explain(window, USUAL)
     assert kinds(explanation)[0] == (UNSEEN, Kind.NEW)
-    assert explanation.sentences()[0].startswith("documents not retrieved before: 95 % negative, ")
+    assert explanation.sentences()[0].startswith("documents not retrieved before: new, and 95 % negative ")
 
 
 def test_a_bad_document_is_found_among_those_retrieved_with_it():

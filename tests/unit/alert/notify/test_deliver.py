@@ -249,3 +249,11 @@ def test_a_notification_survives_the_outbox():
     notification = a_notification(url="https://x.example", by="ada")
     again = Notification.from_json({**notification.to_json(), "new": 1}, id=7, attempts=2, previous={"ts": "1"})
     assert again == a_notification(url="https://x.example", by="ada", id=7, attempts=2, previous={"ts": "1"})
+
+
+def test_rows_name_the_times_as_every_release_does():
+    """The release before reads them during an upgrade, and its rows are read after it."""
+    (alert,) = a_notification().to_json()["alerts"]
+    assert (alert["started_at"], alert["fired_at"]) == ("2025-11-21T12:00:00Z", "2025-11-21T12:02:00Z")
+    (stored,) = Notification.from_json(a_notification().to_json()).alerts
+    assert (stored.breaching_since, stored.fired_at) == (at(0), at(2))

@@ -17,7 +17,7 @@ from tests.factories.alert.notifications import a_notified_alert, at
 from tests.unit.alert.explain.rows import a_row
 
 RULE = a_rule(by=("app", "environment"), selector={"environment": ("production",), "topic": ("refunds",)})
-ALERT_SENT = a_notified_alert(started_at=at(0), fired_at=at(2))
+ALERT_SENT = a_notified_alert(breaching_since=at(0), fired_at=at(2))
 
 
 class Answers:
@@ -84,6 +84,11 @@ def test_window_and_week_before_are_compared_under_the_rules_selection(store):
     ]
 
 
+def test_a_rise_of_minutes_is_drawn_in_minutes(store):
+    points = describer(store)(ALERT_SENT, at(10)).course.points
+    assert points[1].at - points[0].at == MINUTE
+
+
 def test_a_long_episode_is_shown_by_its_last_hours():
     window, baseline = spans(ALERT_SENT, at(600))
     assert (window.length, window.end, baseline.end) == (LONGEST_WINDOW, at(601), window.start)
@@ -96,7 +101,7 @@ def test_the_course_reaches_back_and_has_the_rates_of_these_labels(store):
     course = describer(store)(ALERT_SENT, at(3.5)).course
     assert course
     assert course.points[0].at <= at(-60)
-    assert [(point.at, point.value, point.total) for point in course.points if point.total] == [(at(0), 0.4, 10)]
+    assert [(point.at, point.value, point.total) for point in course.points if point.total] == [(at(1), 0.4, 10)]
     assert (course.bound, course.unit, course.name) == (ALERT_SENT.bound, "share", "rate of negative")
 
 

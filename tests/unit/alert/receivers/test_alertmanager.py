@@ -55,7 +55,7 @@ def test_a_firing_alert_is_kept_for_four_rounds(server, receiver):
     assert alert["annotations"]["runbook"] == alert["annotations"]["runbook_url"] == "https://wiki.example/rag?a=1&b=2"
     assert "38.2 %" in alert["annotations"]["figures"]
     assert "two hours" in alert["annotations"]["example_1"]
-    assert (alert["startsAt"], alert["endsAt"]) == ("2025-11-21T12:00:00Z", "2025-11-21T12:06:00Z")
+    assert (alert["startsAt"], alert["endsAt"]) == ("2025-11-21T12:02:00Z", "2025-11-21T12:06:00Z")
     assert alert["generatorURL"] == "https://monitor.example/alerts/1"
     assert receiver.resend == RESEND == timedelta(minutes=1)
 

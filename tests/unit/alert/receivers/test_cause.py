@@ -1,4 +1,7 @@
-"""Every receiver that shows an explanation leads with the cause, before figures and examples."""
+"""Every receiver that shows an explanation leads with the cause, before figures and examples.
+
+Slack keeps what to do next for the end, before the examples that it is about.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from tests.servers.teams import texts
 CAUSE = (
     "Retriever, topic billing: documents are off the question in 71 % of the bad answers (6 % before).",
     "How sure: 58 of 96 answers are bad.",
-    "What would tell: `monitor explain --app shop q-1` shows what was retrieved.",
+    "Next: `monitor explain --app shop q-1` shows what was retrieved.",
 )
 SHOWN = a_notification(cause=CAUSE, changes=("model m-2: 80 % negative.",))
 
@@ -37,7 +40,8 @@ def test_the_cause_comes_right_after_the_heading(shown):
     cause, sure, tell = (text.index(sentence) for sentence in CAUSE)
     heading = text.index("negative-rate")
     changes = text.index("model m-2")
-    assert heading < cause < sure < tell < changes
+    assert heading < cause < sure < changes
+    assert changes < tell if shown is slack else sure < tell < changes
     assert text.find("38.2 %", 0, cause) == -1, "no figure comes before it"
 
 

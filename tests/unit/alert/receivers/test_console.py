@@ -9,11 +9,13 @@ from tests.factories.alert.notifications import a_notification, a_notified_alert
 
 READS = """\
 [critical] Firing: negative-rate, support-bot
-  Firing since 2025-11-21 12:00 UTC
-  Negative answers: 38.2 % (28.5 % to 48.9 % with 95 % confidence)
+  Firing since 2025-11-21 12:02 UTC
+  Started: 2025-11-21 12:02 UTC
+  Breaching since: 2025-11-21 12:00 UTC
+  Negative answers: 38.2 %
+  With 95 % confidence: 28.5 % to 48.9 %
   Fires above: 30.0 %
   Counted: 84 answers in 5m
-  Started: 2025-11-21 12:00 UTC
   app: support-bot
   environment: production
   Summary: Too many answers are not carried.

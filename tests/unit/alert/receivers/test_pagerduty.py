@@ -105,9 +105,10 @@ def test_the_event_says_what_since_when_and_how_sure(server, receiver):
     payload = event["payload"]
     assert payload["summary"] == ("Firing: negative-rate, support-bot (negative answers: 38.2 %, fires above 30.0 %)")
     assert (payload["source"], payload["severity"], payload["group"]) == ("support-bot", "critical", GROUP_EPISODE)
-    assert payload["timestamp"] == "2025-11-21T12:00:00Z"
+    assert payload["timestamp"] == "2025-11-21T12:02:00Z", "when it fired, as its page says"
     details = payload["custom_details"]
-    assert details["figures"]["Negative answers"] == "38.2 % (28.5 % to 48.9 % with 95 % confidence)"
+    assert details["figures"]["Negative answers"] == "38.2 %"
+    assert details["figures"]["With 95 % confidence"] == "28.5 % to 48.9 %"
     assert details["summary"] == "Too many answers are not carried."
     assert details["labels"] == {"app": "support-bot", "environment": "production"}
     assert details["changes"] == ["More about refunds."]

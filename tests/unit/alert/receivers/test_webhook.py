@@ -58,7 +58,7 @@ def test_the_payload_is_alertmanagers():
     assert payload["commonAnnotations"] == alert["annotations"]
     assert (alert["status"], alert["startsAt"], alert["endsAt"]) == (
         "firing",
-        "2025-11-21T12:00:00Z",
+        "2025-11-21T12:02:00Z",
         "0001-01-01T00:00:00Z",
     )
     assert alert["generatorURL"] == "https://monitor.example/1"

@@ -58,6 +58,14 @@ def test_a_pattern_is_searched_only_where_its_condition_holds():
         "that wasn't mentioned anywhere in the documents.",
         "well,i can't say (the text does not state it).",
         '"not specified in the passage"',
+        "sadly, no details are provided.",
+        "price and date: unfortunately the leaflets leave that open.",
+        "all in all, none of the passages mention a deadline.",
+        "what it costs is not stated in the manual.",
+        "according to the brochure, it is unclear when it opens.",
+        "opening hours could not be determined from the text.",
+        "much of this lies beyond the scope of my documents.",
+        "a reason is given nowhere, nor does it say who pays: more information is needed to tell.",
     ],
 )
 def test_english_refusals_begin_with_a_word_so_that_nothing_is_missed_between_words(text):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import asdict, replace
 from datetime import timedelta
 
@@ -146,12 +147,14 @@ def test_an_alert_in_full_says_since_when_how_bad_and_who_is_at_it():
         annotations={"summary": "The bot refuses.", "runbook": "https://wiki.example/rag"},
     )
     heading, *lines = alert_lines(alert)
-    assert heading == f"negative-rate, shop: firing since 2025-11-21 11:58 UTC, critical, episode {alert.episode[:12]}"
+    assert heading == f"negative-rate, shop: firing since 2025-11-21 12:03 UTC, critical, episode {alert.episode[:12]}"
     assert lines == [
-        "  Negative answers: 38.2 % (28.0 % to 54.0 % with 95 % confidence)",
+        "  Started: 2025-11-21 12:03 UTC",
+        "  Breaching since: 2025-11-21 11:58 UTC",
+        "  Negative answers: 38.2 %",
+        "  With 95 % confidence: 28.0 % to 54.0 %",
         "  Fires above: 30.0 %",
         "  Counted: 84 answers in 5m",
-        "  Started: 2025-11-21 11:58 UTC",
         "  app: shop",
         "  Acknowledged by: ada",
         "  Summary: The bot refuses.",
@@ -233,8 +236,14 @@ def test_what_is_silenced_and_how_short_the_history_is_are_told():
     episode = Episode(labels={}, fired_at=week.end, resolved_at=None, worst=None)
     tried = [Rehearsed(rule=a_rule(), episodes=(episode,), answers=5, since=at(6 * 24 * 60))]
     text = shown(rehearsed_table(tried, week), 200)
-    assert "only since 2025-11-27 12:00 UTC" in text
+    assert "5 counted, all in the last 1d" in text
     assert "7.00" in text  # one in a day
+    assert "no number per week" not in text
+    minutes = [replace(tried[0], since=at(7 * 24 * 60 - 12))]
+    text = shown(rehearsed_table(minutes, week), 200)
+    assert "5 counted, all in the last 12m" in text
+    assert "Less than a day of answers gives no number per week." in text
+    assert not re.search(r"\d\.\d\d", text), "nothing is extrapolated from minutes"
 
 
 def test_a_rule_that_cannot_be_tried_says_why():

@@ -28,7 +28,7 @@ def test_what_follows_is_shown_as_a_line_in_its_thread():
     shown = printed(a_notification(number=1, news="acknowledged", by="ada"), a_resolved_notification(number=2))
     assert shown.count("in the thread of the first message") == 2
     assert "Acknowledged by ada" in shown
-    assert "🟢 Resolved after 20m" in shown
+    assert "🟢 Resolved after 18m" in shown
 
 
 def test_no_text_from_outside_formats_the_terminal():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from monitor.alert.rules.file import load_rules
 from monitor.app.metrics.health import LIVE, PATIENCE, READY
 from monitor.cli.terminal import LAST_RESORT
 from tests.rig.deploy.dockerfile import LAST_STAGE, values
@@ -26,11 +25,7 @@ def test_what_it_is_told_are_settings_and_they_fit_its_ports(folder_and_pod, tmp
     assert all(ports[name] == listens[name].port for name in ports)
     assert all(listens[name].host == "0.0.0.0" for name in ports)
     assert pod["spec"]["enableServiceLinks"] is False  # MONITOR_DASHBOARD_SERVICE_HOST would be no setting
-    if settings.rules is not None:
-        rules = named(folder, "ConfigMap")
-        (text,) = {one["data"]["rules.yaml"] for one in rules.values()}
-        (tmp_path / "rules.yaml").write_text(text)
-        assert load_rules(tmp_path / settings.rules, receivers=("slack",)).rules
+    assert settings.rules is None  # an example of a rule would switch off all that ship
 
 
 def test_the_secrets_that_it_names_are_mounted_and_the_guide_makes_them(folder_and_pod):

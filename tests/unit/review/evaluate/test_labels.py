@@ -69,7 +69,7 @@ def test_the_same_question_is_one_group_and_no_question_is_none():
         (line(group=3), "-:1: group: must be a string or null, got a number"),
         (line(drawn=[]), "-:1: drawn: must be a string or null, got a list"),
         (line(answer="left out"), "-:1: answer: is missing"),
-        ("no JSON\n", "-:1: $: is not JSON"),
+        ("no JSON\n", "-:1: the message is not JSON"),
         (line(1) + "\n" + line(2) + line(1), "-:4: id: the same answer is in -:1 already"),
     ],
 )

@@ -34,8 +34,9 @@ def test_an_alert_in_words():
     assert alert_view.name(its) == "negative-rate, shop"
     assert (alert_view.value(its), alert_view.limit(its)) == ("40.0 %", "fires above 30.0 %")
     assert alert_view.headline(its) == "Negative answers: 40.0 %, fires above 30.0 %"
-    assert alert_view.duration(its, at(61.5)) == "1h3m"
-    assert alert_view.duration(its, at(0.5)) == "2m30s"
+    assert alert_view.duration(its, at(61.5)) == "1h1m", "since it fired, not since it began to breach"
+    assert alert_view.duration(its, at(0.5)) == "30s"
+    assert alert_view.duration(an_alert(fired_at=None, state=State.PENDING), at(0.5)) == "2m30s"
 
 
 @pytest.mark.parametrize("state", list(State))
@@ -139,7 +140,7 @@ def test_the_chart_in_words_and_as_a_drawing():
     course = Course(points=points, bound=0.3, unit="share", name="rate of negative", started_at=at(2))
     assert alert_view.course_words(course) == (
         "Negative answers: from 0.0 % to 30.0 %, last 30.0 %; the dashed line is at 30.0 %; "
-        "the upright line is the start of the alert, 2025-11-21 12:02 UTC"
+        "the upright line is when it fired, 2025-11-21 12:02 UTC"
     )
     drawn = alert_view.course_drawing(course)
     assert drawn.count("<svg") == 2

@@ -36,6 +36,11 @@ def test_a_span_is_whole_and_ends_now(name):
     assert (last - first) % span.bin == timedelta()
 
 
+def test_ten_minutes_are_several_points_of_an_hour():
+    assert timedelta(minutes=10) / SPANS["1h"].bin >= 3
+    assert all(20 <= span.length / span.bin <= 40 for span in SPANS.values())
+
+
 def test_shares_have_the_intervals_of_wilson():
     counts = Verdicts(grounded=90, refusal=6, self_generated=4)
     assert (counts.total, counts.negative) == (100, 10)

@@ -2,11 +2,12 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.web.signin.state_cookie import LIFETIME, read_state, sign_state
+from monitor.web.signin.signin import LONGEST_AWAY
+from monitor.web.signin.state_cookie import SignInState, read_state, sign_state
 from tests.factories.answers import NOON
 
 KEY, OTHER = b"k" * 32, b"o" * 32
-STATE = {"state": "s", "next": "/ü?a=b"}
+STATE = SignInState(state="s", nonce="n", verifier="v", after="/ü?a=b")
 
 
 def test_signed_state_comes_back():
@@ -15,8 +16,8 @@ def test_signed_state_comes_back():
 
 def test_it_holds_for_ten_minutes_and_not_before_it_was_signed():
     cookie = sign_state(STATE, KEY, NOON)
-    assert read_state(cookie, KEY, NOON + LIFETIME - timedelta(seconds=1)) == STATE
-    assert read_state(cookie, KEY, NOON + LIFETIME) is None
+    assert read_state(cookie, KEY, NOON + LONGEST_AWAY - timedelta(seconds=1)) == STATE
+    assert read_state(cookie, KEY, NOON + LONGEST_AWAY) is None
     assert read_state(cookie, KEY, NOON - timedelta(seconds=1)) is None
 
 

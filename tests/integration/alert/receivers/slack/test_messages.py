@@ -26,7 +26,7 @@ def test_the_root_is_updated_and_the_thread_tells_the_history(server, bot):
     assert root.edits == 2
     assert "Resolved: negative-rate" in shown(root.payload)
     assert ["Acknowledged by slack:U1" in shown(m.payload) for m in server.thread(root.ts)] == [True, False]
-    assert "Resolved after 20m" in shown(server.thread(root.ts)[1].payload)
+    assert "Resolved after 18m" in shown(server.thread(root.ts)[1].payload)
 
 
 def test_a_repetition_is_shown_in_the_channel_again(server, bot):
