@@ -26,6 +26,7 @@ _NULL_BYTES, _ODD_BYTES = NULL.encode(), ODD.encode()
 _BOOLEANS = {"t": "true", "f": "false", None: NULL}
 _SECONDS, _MICROSECONDS = len("2026-11-21 12:00:00"), len("2026-11-21 12:00:00.000000")
 _UTC = "+00"
+_NOT_PLAIN = ('"', "\\", "{", "NULL")  # in the text of an array: quoted words, arrays in it, or perhaps nulls
 
 
 def jsonb(text: str | None) -> bytes:
@@ -95,7 +96,7 @@ def _arrays(texts: Texts) -> list[str]:
 def _array(text: str) -> str:
     """An array of words that PostgreSQL does not quote."""
     words = text[1:-1]
-    is_plain = text.startswith("{") and not any(odd in words for odd in ('"', "\\", "{", "NULL"))
+    is_plain = text.startswith("{") and words.isprintable() and not any(odd in words for odd in _NOT_PLAIN)
     return '["' + words.replace(",", '","') + '"]' if is_plain else ODD
 
 
