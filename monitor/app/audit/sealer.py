@@ -121,6 +121,19 @@ class Sealer:
         self._publish(self.history.seal(recovery, self.signer, now))
 
 
+class CountedNotes:
+    """Counts the notes that are taken from it; there may be a million, so they are never all in memory."""
+
+    def __init__(self, notes: Iterable[str]) -> None:
+        self._notes = notes
+        self.count = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for note in self._notes:
+            self.count += 1
+            yield note
+
+
 def notes_at(path: Path) -> Iterator[str]:
     """The notes that are in a witness's file now, in order; what is added while they are read is left out.
 
