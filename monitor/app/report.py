@@ -6,7 +6,7 @@ import logging
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 
@@ -108,8 +108,9 @@ class Reporting:
                 f"{app!r} has no answers in {week.name} nor in the three weeks before; `monitor explain --app "
                 f"{shlex.quote(app)}` lists its newest ones, --week names another week"
             )
-        found, now = content(facts), self.now()
+        now = self.now()
         over = week.end <= now
+        found = content(replace(facts, running=not over))
         if over:
             found = self.reports.keep(found, app=app, start=week.start, end=week.end, now=now)
         return Written(

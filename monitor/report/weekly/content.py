@@ -48,7 +48,12 @@ def content(facts: Facts) -> dict[str, Json]:
     return {
         "schema": SCHEMA,
         "app": facts.app,
-        "week": {"name": facts.week.name, "start": moment(facts.week.start), "end": moment(facts.week.end)},
+        "week": {
+            "name": facts.week.name,
+            "start": moment(facts.week.start),
+            "end": moment(facts.week.end),
+            **({"running": True} if facts.running else {}),
+        },
         "findings": findings_json(facts),
         "verdicts": {
             "answers": counted.this.total,

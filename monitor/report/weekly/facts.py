@@ -291,3 +291,4 @@ class Facts:
     used: Mapping[str, UsedInTwoWeeks] = field(default_factory=dict)  # by model; '' if an event names none
     probes: tuple[ProbeWeek, ...] = ()
     rates: PeriodRates | None = None  # from labels that were drawn for the week
+    running: bool = False  # the week is not over

@@ -70,8 +70,12 @@ def _true_rates(content: Item) -> Iterator[str]:
     known = content.get("true_rates")
     if known is None:
         start, end = (content["week"][name][:10] for name in ("start", "end"))
-        draw = f"monitor review plan --app {shlex.quote(plain(content['app']))} --from {start} --to {end}"
-        yield f"The true rates are not known: no answers drawn for this week are labelled ({draw})."
+        draw = f"monitor review plan --app {shlex.quote(plain(content['app']))}"
+        if content["week"].get("running"):  # labels are drawn once, for a period that is over
+            yield f"The true rates are not known yet: the week is not over ({draw} draws from the last seven days)."
+        else:
+            draw = f"{draw} --from {start} --to {end}"
+            yield f"The true rates are not known: no answers drawn for this week are labelled ({draw})."
         return
     made_up = known["classes"]["self_generated"]
     lower, upper = (percent(made_up[bound]).removesuffix(" %") for bound in ("lower", "upper"))

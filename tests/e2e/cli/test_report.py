@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -72,13 +74,19 @@ def test_a_new_installation_has_a_report_of_the_week_that_has_begun(monitor, eve
     nothing = monitor.run("report", "weekly")
     assert nothing.returncode == 2
     assert "`monitor replay FILE` stores some" in nothing.stderr
-    assert monitor.run("replay", "-", stdin=event("first").encode()).returncode == 0
-    this = week_of(datetime.now(UTC).date())
+    now = datetime.now(UTC)
+    this = week_of(now.date())
+    at = max(this.start, now - timedelta(minutes=2)).isoformat()
+    assert monitor.run("replay", "-", stdin=event("first", occurred_at=at).encode()).returncode == 0
     for arguments in (["--app", "support-bot", "--output", "week.html"], []):
         ended = monitor.run("report", "weekly", *arguments)
         assert ended.returncode == 0, ended.stderr
         assert f"support-bot, {this.name}; not stored, because the week is not over" in ended.stderr
     assert (tmp_path / "week.html").exists()
+    (command,) = re.findall(r"\((monitor review plan .*?) draws from the last seven days\)", ended.stdout)
+    drawn = monitor.run(*shlex.split(command)[1:])
+    assert drawn.returncode == 0, drawn.stderr
+    assert "plan 1: 1 of 1 answers of support-bot" in drawn.stdout
     other = monitor.run("report", "weekly", "--app", "support-bot", "--week", this.before.name)
     assert other.returncode == 2
     assert "`monitor explain --app support-bot` lists its newest ones" in other.stderr
