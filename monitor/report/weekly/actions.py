@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Final
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from monitor.core.diagnosis import Diagnosis
 from monitor.core.figures.proportions import at_most
@@ -34,7 +34,7 @@ from monitor.report.weekly.facts import Facts, Finding, Refusals
 from monitor.report.weekly.operations import moment, name_json
 from monitor.report.weekly.retrieval.diagnoses import LACKING, lacking_findings
 from monitor.report.weekly.week import TREND_WEEKS
-from monitor.report.weekly.wording import chance
+from monitor.report.weekly.wording import chance, when
 
 RIGHT_BELOW: Final = 0.05
 OVER_FROM: Final = 0.3
@@ -45,6 +45,7 @@ _FALSE_ALARM = 0.01  # that refusals are called wrong in a week where all are ri
 _FEWEST_WRONG = 5
 _VERY_SURE = 0.001
 _MOST = 5  # findings that are shown
+_MOST_FIRING = 3  # alerts that are shown before them
 _DOES = {"self_generated": "invents more answers", "refusal": "refuses more"}
 _HAS_DONE = {"self_generated": "has invented more answers", "refusal": "has refused more"}
 _VERDICT = {NEGATIVE: "negative", OFF_QUESTION: "off their question"} | {
@@ -56,11 +57,12 @@ _LABELS = {"model": "Model", "topic": "Topic", "environment": "Environment", SAM
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """One finding for people: a sentence, how sure it is, and the path of the page with its answers."""
+    """One thing to do for people: a sentence, how sure it is, and the path of the page with what it is about."""
 
     text: str
     sure: str
     path: str
+    look: str = "Look at these answers"
 
 
 def findings_json(facts: Facts) -> dict[str, Json]:
@@ -155,18 +157,44 @@ def _at_least(k: int, n: int, p: float) -> float:
 
 
 def actions(content: Item) -> list[Action]:
-    """What to do, the clearest first, at most `_MOST`; a report of an earlier release has none."""
-    found = content.get("findings", {"items": ()})
-    return [
+    """What to do: alerts that still fire, then the findings, the clearest first; earlier releases had no findings."""
+    found = content.get("findings")
+    if found is None:
+        return []
+    findings = [
         Action(text=_SENTENCES[one["kind"]](one), sure=_sure(one), path=_path(one, content))
         for one in found["items"][:_MOST]
     ]
+    return [*_still_firing(content), *findings]
+
+
+def _still_firing(content: Item) -> list[Action]:
+    """What no finding may name yet: a scan for outages sees one span of hours of each slice, and nothing recent."""
+    firing = [episode for episode in content["alerts"]["episodes"] if episode["resolved_at"] is None]
+    more = len(firing) - _MOST_FIRING
+    until = "still firing" if content["week"].get("running") else "still firing when the week ended"
+    found = []
+    for episode in firing[-_MOST_FIRING:]:
+        labels = ", ".join(f"{name} {plain(value)}" for name, value in sorted(episode["labels"].items()))
+        by = episode["acknowledged_by"]
+        found.append(
+            Action(
+                text=f"Alert {plain(episode['rule'])}{f' ({labels})' if labels else ''}: firing since "
+                f"{datetime.fromisoformat(episode['fired_at']):%A} {when(episode['fired_at'])}, {until}.",
+                sure=f"Acknowledged by {plain(by)}." if by else "Nobody has acknowledged it.",
+                path=f"/alerts/episodes/{quote(episode['episode'], safe='')}",
+                look="Look at this alert",
+            )
+        )
+    if more > 0:
+        found[0] = replace(found[0], sure=f"{found[0].sure} {plural(more, 'other alert')} fired before it and went on.")
+    return found
 
 
 def calm(content: Item) -> str | None:
     """What to say in place of actions; None where there are some, or where nothing was looked for."""
     found = content.get("findings")
-    if found is None or found["items"]:
+    if found is None or actions(content):
         return None
     if not content["verdicts"]["answers"]:
         return "There is nothing to look at: no answers."

@@ -20,7 +20,7 @@ from monitor.report.weekly.html import page
 from monitor.report.weekly.markdown import markdown
 from monitor.report.weekly.slack import slack_message
 from monitor.web.interaction.filters import parse_query
-from tests.factories.report.weekly_facts import WEEK, no_facts
+from tests.factories.report.weekly_facts import WEEK, facts_named, no_facts
 
 HOSTILE = '<b>"](http://evil.example) & <!here>'
 WEEKS = ((40, 400), (60, 400), (80, 400), (120, 400))
@@ -139,6 +139,31 @@ def test_a_quiet_week_calls_for_nothing_and_says_what_was_looked_at():
     assert str(calm(found)).startswith("Nothing calls for action: 99 comparisons of the app")
     for text in (page(found, no_link), markdown(found, no_link), str(slack_message(found).blocks)):
         assert "Nothing calls for action" in text
+
+
+@pytest.mark.parametrize(("running", "until"), [(True, "still firing."), (False, "still firing when the week ended.")])
+def test_an_alert_that_still_fires_comes_first(running, until):
+    known = facts_named("x").episodes[0]
+    over = replace(known, episode="o", rule="over", resolved_at=known.fired_at + timedelta(minutes=9))
+    firing = replace(known, episode="f/1", rule="negative-shift", acknowledged_by=None, acknowledged_at=None)
+    found = reported(OUTAGE, episodes=(over, firing), running=running)
+    alert, outage = actions(found)
+    assert alert.text == f"Alert negative-shift (topic x): firing since Monday 2026-11-09 05:00 UTC, {until}"
+    assert (alert.sure, alert.path) == ("Nobody has acknowledged it.", "/alerts/episodes/f%2F1")
+    assert outage.text.startswith("Topic billing")
+    quiet = reported(episodes=(firing,))
+    assert calm(quiet) is None
+    for text in (page(quiet, no_link), markdown(quiet, no_link, "https://monitor.example")):
+        assert "Look at this alert" in text
+    assert "1. Alert negative-shift" in str(slack_message(quiet).blocks)
+
+
+def test_of_many_alerts_that_still_fire_the_newest_are_named():
+    known = facts_named("x").episodes[0]
+    many = tuple(replace(known, episode=f"{n}", rule=f"r{n}", fired_at=known.fired_at + timedelta(n)) for n in range(5))
+    found = actions(reported(episodes=many))
+    assert [action.text.split()[1] for action in found] == ["r2", "r3", "r4"]
+    assert found[0].sure == "Acknowledged by x. 2 other alerts fired before it and went on."
 
 
 def test_a_report_of_an_earlier_release_has_no_findings():

@@ -37,7 +37,7 @@ HOSTILE = [
     "🙂" * 2_000,
 ]
 OURS = re.compile(
-    r"(?<!\\)\[((?:\\.|[^\\\]])*)\]\(<https://monitor\.example/interactions/\d+>\)|`/interactions\?[\w%+.:~=&-]+`"
+    r"(?<!\\)\[((?:\\.|[^\\\]])*)\]\(<https://monitor\.example/interactions/\d+>\)|`/interactions\?[\w%+.:~=&-]+`|`/alerts/episodes/e`"
 )
 LISTED = r"/interactions\?app=[\w%+.:~-]*&since=[\d-]+&until=[\d-]+&diagnosis=[a-z_]+"
 
@@ -84,7 +84,8 @@ def test_a_page_has_the_same_elements_whatever_the_texts_are(text, tame):
     assert names == [sorted(attributes) for _, attributes in tame.elements]
     links = [attributes["href"] for tag, attributes in found.elements if tag == "a"]
     assert all(
-        re.fullmatch(r"#[\w-]+|https://monitor\.example/interactions/\d+|/probes/\d+|" + LISTED, url) for url in links
+        re.fullmatch(r"#[\w-]+|https://monitor\.example/interactions/\d+|/probes/\d+|/alerts/episodes/e|" + LISTED, url)
+        for url in links
     )
 
 
