@@ -123,11 +123,14 @@ class Reporting:
             differs=None if stored is None else tuple(differing(stored.content, found)),
         )
 
-    def rendered(self, written: Written, form: Format) -> bytes:
-        """The report in that format; the same content and public URL give the same bytes."""
+    def rendered(self, written: Written, form: Format, *, served: bool = False) -> bytes:
+        """The report in that format; the same content and public URL give the same bytes.
+
+        `served` by the installation itself, its page needs no public URL for its links.
+        """
         match form:
             case Format.HTML:
-                return page(written.content, self.link, self.address).encode()
+                return page(written.content, self.link, self.address or ("" if served else None)).encode()
             case Format.MD:
                 return markdown(written.content, self.link, self.address).encode()
             case Format.JSON:

@@ -57,7 +57,7 @@ def report_weekly(
 
     A stored report is shown as it was stored.
     """
-    from monitor.app.report import chosen_week, reporting
+    from monitor.app.report import Format, chosen_week, reporting
 
     chosen_form = _form(form, output)
     with opened(migrated=False) as application:
@@ -74,8 +74,9 @@ def report_weekly(
                 service.send(report)
             typer.echo(_status_line(report, sent=send), err=True)
             if output is None and not as_json:
-                sys.stdout.buffer.write(service.rendered(report, chosen_form))
-                sys.stdout.flush()
+                _show(service.rendered(report, chosen_form), laid_out=form is None)
+        if chosen_form is not Format.JSON and not as_json and not service.address:
+            typer.echo("MONITOR_PUBLIC_URL is not set, so the report has paths in place of links", err=True)
     if as_json:
         print_json([_report_json(report) for report in reports])
 
@@ -104,6 +105,17 @@ def report_list(
             sent = "–" if stored.sent_at is None else f"{stored.sent_at:%Y-%m-%d %H:%M}"
             table.add_row(literal(stored.app), week, f"{stored.made_at:%Y-%m-%d %H:%M}", sent, stored.digest[:16])
         Console(highlight=False).print(table)
+
+
+def _show(rendered: bytes, *, laid_out: bool) -> None:
+    """Prints a report: Markdown that nobody asked for by name is laid out on a terminal."""
+    if laid_out and sys.stdout.isatty():
+        from rich.markdown import Markdown
+
+        Console(highlight=False).print(Markdown(rendered.decode()))
+        return
+    sys.stdout.buffer.write(rendered)
+    sys.stdout.flush()
 
 
 def _form(name: str | None, output: Path | None) -> Format:

@@ -26,10 +26,12 @@ class Table:
     links: tuple[str | None, ...] = ()
     more: str = ""
 
-    def link(self, row: int, base: str) -> str | None:
-        """The address that a row leads to, in the installation at `base`."""
+    def link(self, row: int, base: str | None) -> str | None:
+        """The address that a row leads to, in the installation at `base`; None if that is not known."""
         link = self.links[row] if self.links else None
-        return f"{base}{link}" if link is not None and link.startswith("/") else link
+        if link is None or not link.startswith("/"):
+            return link
+        return None if base is None else f"{base}{link}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

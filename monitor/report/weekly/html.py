@@ -17,8 +17,11 @@ from monitor.report.weekly.elements import Chart, Item
 from monitor.report.weekly.summary import headline, period, title, warnings
 
 
-def page(content: Item, link: Link, base: str = "") -> str:
-    """The whole page, the same for the same content and links; `base` is the address of the installation."""
+def page(content: Item, link: Link, base: str | None = "") -> str:
+    """The whole page, the same for the same content and links.
+
+    `base` is the address of the installation, empty on a page that it serves itself; without one, paths are no links.
+    """
     return _template().render(
         title=title(content),
         period=period(content),

@@ -50,7 +50,7 @@ def _actions(content: Item, base: str) -> Iterator[str]:
         yield f"{escape(quiet)}\n"
         return
     for place, action in enumerate(todo, start=1):
-        look = f"[{action.look}](<{base}{action.path}>)" if base else f"Look at `{action.path}`"
+        look = f"[{action.look}](<{base}{action.path}>)" if base else f"{action.look} on the dashboard: `{action.path}`"
         yield f"{place}. {escape(action.text)} {escape(action.sure)} {look}"
     yield ""
 

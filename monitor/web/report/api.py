@@ -114,6 +114,6 @@ def report(
         made_at=stored.made_at,
         sent_at=stored.sent_at,
     )
-    body = reporting(application).rendered(written, format_)
+    body = reporting(application).rendered(written, format_, served=True)
     headers = {"content-security-policy": POLICY} if format_ is Format.HTML else None
     return Response(body, headers=headers, media_type=_TYPES[format_])

@@ -26,7 +26,7 @@ class RenderedReports:
         with self._lock:
             cached = self._cache.get(key)
         if cached is None:
-            cached = reporting(self._application).rendered(report, format_)
+            cached = reporting(self._application).rendered(report, format_, served=True)
             with self._lock:
                 self._cache[key] = cached
         return cached

@@ -195,3 +195,12 @@ def test_the_path_leads_to_the_answers(base):
     assert f'href="{base}/interactions?app=shop+%26+co&amp;' in text
     assert "<b>" not in text.replace("<b>None", "")
     assert "](http://evil.example)" not in markdown(found, no_link, base)
+
+
+def test_a_file_without_an_address_shows_paths_that_lead_nowhere_as_text():
+    found = content(facts_named("x"))
+    assert 'href="/' in page(found, no_link, "")
+    text = page(found, no_link, None)
+    assert 'href="/' not in text
+    assert "Look at this alert on the dashboard: <code>/alerts/episodes/e</code>" in text
+    assert "Look at this alert on the dashboard: `/alerts/episodes/e`" in markdown(found, no_link)
