@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -15,11 +15,12 @@ from monitor.alert.state import Alert, State
 from monitor.store.alert.alerts import alert_of
 from monitor.store.alert.outbox import escalation, silence_of
 from monitor.store.database import limited_read
-from monitor.store.tables.alerts import alert, alert_event, notification, silence
+from monitor.store.tables.alerts import alert, alert_action, alert_event, notification, silence
 
 LATEST = 2_000  # the newest notifications, among which those of one alert are searched: there is no index
 _NARROW = "the database is busy; try again in a moment"
-_a, _n = alert.c, notification.c
+_a, _n, _e, _d = alert.c, notification.c, alert_event.c, alert_action.c
+_ENDING = alert_event.alias()  # the event that ended an episode
 _STARTED = func.coalesce(_a.fired_at, _a.active_since)
 _ON_FIRE = [state for state in State if state.active]
 Row: TypeAlias = Mapping[str, Any]
@@ -56,6 +57,49 @@ class AlertBoard:
         """Alerts that resolved since then, the last one first."""
         query = select(alert).where(_a.state == State.RESOLVED, _a.resolved_at >= since)
         return self._listed(query.order_by(_a.resolved_at.desc(), _a.fingerprint).limit(most), now)
+
+    def resolved_before(self, since: datetime, *, most: int) -> list[Alert]:
+        """Earlier episodes, of alerts that have another one now, that resolved since then; the last one first.
+
+        Their times and who acknowledged them are their own, all else is that of the alert now.
+        """
+        own = (_e.fingerprint == _ENDING.c.fingerprint, _e.episode == _ENDING.c.episode, _e.to_state.in_(_ON_FIRE))
+        acknowledged = (
+            _d.fingerprint == _ENDING.c.fingerprint,
+            _d.episode == _ENDING.c.episode,
+            _d.action == "acknowledge",
+        )
+        query = (
+            select(
+                alert,
+                _ENDING.c.episode.label("episode_then"),
+                _ENDING.c.at.label("resolved_then"),
+                select(func.min(_e.at)).where(*own).scalar_subquery().label("fired_then"),
+                select(_d.by)
+                .where(*acknowledged)
+                .order_by(_d.id)
+                .limit(1)
+                .scalar_subquery()
+                .label("acknowledged_then"),
+            )
+            .join(_ENDING, _ENDING.c.fingerprint == _a.fingerprint)
+            .where(_ENDING.c.to_state == State.RESOLVED, _ENDING.c.at >= since, _ENDING.c.episode != _a.episode)
+            .order_by(_ENDING.c.at.desc(), _ENDING.c.id.desc())
+        )
+        with limited_read(self._engine, _NARROW) as connection:
+            rows = connection.execute(query.limit(most)).all()
+        return [
+            replace(
+                alert_of(row),
+                episode=row.episode_then,
+                state=State.RESOLVED,
+                active_since=row.fired_then or row.resolved_then,
+                fired_at=row.fired_then,
+                resolved_at=row.resolved_then,
+                acknowledged_by=row.acknowledged_then,
+            )
+            for row in rows
+        ]
 
     def alert(self, fingerprint: str, now: datetime) -> ListedAlert | None:
         """The alert with that fingerprint."""

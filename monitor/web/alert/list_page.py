@@ -80,6 +80,9 @@ def alerts(request: Request, who: Viewer, notice: str = "") -> HTMLResponse:
         for rule in (loaded.rules.rules if loaded.rules else ())
     ]
     active = board.active(now, most=MAX_ACTIVE)
+    resolved = [listed.alert for listed in board.resolved(now - RESOLVED_SPAN, now, most=MAX_RESOLVED)]
+    resolved += board.resolved_before(now - RESOLVED_SPAN, most=MAX_RESOLVED)
+    resolved.sort(key=lambda alert: alert.resolved_at or now, reverse=True)
     last = max((state["evaluated_at"] for state in states.values()), default=None)
     return page(
         request,
@@ -90,7 +93,7 @@ def alerts(request: Request, who: Viewer, notice: str = "") -> HTMLResponse:
         active=active,
         mutings=loaded.mutings(now),
         number=len(active) if len(active) < MAX_ACTIVE else board.active_number(),
-        resolved=board.resolved(now - RESOLVED_SPAN, now, most=MAX_RESOLVED),
+        resolved=resolved[:MAX_RESOLVED],
         max_active=MAX_ACTIVE,
         max_resolved=MAX_RESOLVED,
         rules=rules,

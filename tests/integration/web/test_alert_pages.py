@@ -98,6 +98,24 @@ def test_what_fires_stands_above_what_was_and_what_is_long_over_is_left_out(site
     assert "✓ evaluated" in text
 
 
+def test_an_episode_that_is_over_is_listed_while_its_alert_fires_again(site, engine, save):
+    store, fired = PostgresAlertStore(engine), replace(FIRING, episode="first", fired_at=at(-90), active_since=at(-95))
+    over = replace(fired, state=State.RESOLVED, resolved_at=at(-30))
+    for previous, alert, minute in ((None, fired, -90), (fired, over, -30)):
+        change = Transition(previous=previous, alert=alert, at=at(minute))
+        store.save(
+            Round(rule="negative-rate", rule_digest=DIGEST, at=at(minute), memory=RuleMemory(), transitions=(change,))
+        )
+    text = site.by_token("viewer").get("/alerts").text
+    assert text.count("negative-rate, shop") == 1  # not twice: the alert is the episode
+    save(FIRING)
+    text = site.by_token("viewer").get("/alerts").text
+    resolved = re.search(r"Resolved in the last week.*?</table>", text, re.DOTALL).group()
+    assert "negative-rate, shop" in resolved
+    assert "1h" in re.search(r'data-label="Lasted">(.*?)<', resolved).group(1)
+    assert "nobody" in resolved
+
+
 def test_a_rule_in_error_and_a_rules_file_that_is_wrong_are_said(site, save, tmp_path):
     save(error="no such <b>table</b>")
     client = site.by_token("viewer")
