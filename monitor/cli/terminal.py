@@ -175,8 +175,12 @@ def _plain(value: object) -> object:
 
 
 def print_json(value: object) -> None:
-    """Prints indented JSON: times in RFC 3339, lengths of time in seconds, other foreign types as text."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=_plain) + "\n")
+    """Prints indented JSON: times in RFC 3339, lengths of time in seconds, other foreign types as text.
+
+    Where standard output is not UTF-8, other characters than ASCII are escaped.
+    """
+    escaped = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    sys.stdout.write(json.dumps(value, ensure_ascii=escaped, indent=2, default=_plain) + "\n")
 
 
 def tag_option(text: str) -> tuple[str, str]:
