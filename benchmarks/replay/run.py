@@ -183,8 +183,7 @@ def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
     settings = Settings(state_dir=folder / "state", embedding=EmbeddingSettings(provider="minilm"))
     with Application(settings) as application:
         application.migrate()
-        emptied(application)  # this and the decoder import what a process imports once
-        application.decoder()
+        application.decoder()  # imports what a process imports once
         cold, warm, shares = [], [], []
         for _ in range(sizes["runs"]):
             watch = Stopwatch(time.thread_time)
