@@ -31,7 +31,7 @@ from monitor.app.doctor.services import (
     check_traces,
 )
 from monitor.app.doctor.stored import check_audit, check_turns
-from monitor.app.doctor.words import Warned
+from monitor.app.doctor.words import Unchecked, Warned
 from monitor.app.wiring.application import Application
 from monitor.core.errors import MonitorError
 
@@ -61,14 +61,15 @@ def examine(application: Application) -> Iterator[Finding]:
     """
     failed: set[str] = set()
     for check in _CHECKS:
-        if check.needs in failed:
-            failed.add(check.name)
-            yield Finding(check=check.name, good=False, detail="not checked", mended_by=f"mend the {check.needs} first")
-            continue
         try:
+            if check.needs in failed:
+                raise Unchecked(check.needs)  # noqa: TRY301  as a check does that finds it out by itself
             found = check.run(application)
             told = Warned(detail=found, mended_by="") if isinstance(found, str) else found
             yield Finding(check=check.name, good=True, detail=told.detail, mended_by=told.mended_by)
+        except Unchecked as needed:
+            failed.add(check.name)
+            yield Finding(check=check.name, good=False, detail="not checked", mended_by=f"mend the {needed} first")
         except MonitorError as error:
             failed.add(check.name)
             yield Finding(check=check.name, good=False, detail=str(error), mended_by=check.mended_by)
