@@ -60,13 +60,20 @@ JUDGEMENT_PUBLIC = (
     *("occurred_at", "metric", "model", "prompt_hash", "mode", "score", "calls", "input_tokens", "output_tokens"),
     *("cost", "judged_at"),
 )
+JUDGEMENT_OPTIONAL = ("inclusion",)  # releases that stored none have sealed records without it
 JUDGEMENT_PERSONAL = ("parts", "reason")
+# The columns that make the keys of commitments, beside the kind; that of an interaction only where it has a value.
+INTERACTION_SCOPE = ("replaced_at",)
+ASSESSMENT_SCOPE = ("profile_hash", "revised_at")
+JUDGEMENT_SCOPE = ("metric", "model", "prompt_hash", "judged_at")
 
 # The columns that identify a row among those of its kind and interaction. A field occurs in one kind only.
 _IDENTIFIED_BY = {
-    **dict.fromkeys((*INTERACTION_PERSONAL, *INTERACTION_DIGESTS), (INTERACTION, ())),  # `replaced_at` too, if it was
-    **dict.fromkeys(ASSESSMENT_PERSONAL, (ASSESSMENT, ("profile_hash", "revised_at"))),
-    **dict.fromkeys(JUDGEMENT_PERSONAL, (JUDGEMENT, ("metric", "model", "prompt_hash", "judged_at"))),
+    **dict.fromkeys(
+        (*INTERACTION_PERSONAL, *INTERACTION_DIGESTS), (INTERACTION, ())
+    ),  # and its scope if it was replaced
+    **dict.fromkeys(ASSESSMENT_PERSONAL, (ASSESSMENT, ASSESSMENT_SCOPE)),
+    **dict.fromkeys(JUDGEMENT_PERSONAL, (JUDGEMENT, JUDGEMENT_SCOPE)),
 }
 _UTC = "+00:00"
 _NUMBER = "$number"
@@ -90,9 +97,9 @@ def assessment_record(row: Row, secret: bytes, version: int = VERSION, write: Wr
     """The record of a row of `assessment`; `secret` is that of the interaction."""
     record = _record(ASSESSMENT, row, ASSESSMENT_PUBLIC, version)
     for name in ASSESSMENT_REAL:
-        record[name] = _float4(row[name])
+        record[name] = float4(row[name])
     if any(row.get(name) is not None for name in ASSESSMENT_RANK):  # an earlier row kept in a revision may have none
-        record |= {"rank": _float4(row.get("rank")), "reference": row.get("reference")}
+        record |= {"rank": float4(row.get("rank")), "reference": row.get("reference")}
     record |= {name: portable(row[name]) for name in ASSESSMENT_OPTIONAL if row.get(name) is not None}
     for name in ASSESSMENT_DIGESTS:
         record[name] = sha256(_canonical(row[name], version, write)).hexdigest()
@@ -100,13 +107,9 @@ def assessment_record(row: Row, secret: bytes, version: int = VERSION, write: Wr
 
 
 def judgement_record(row: Row, secret: bytes, version: int = VERSION, write: Write = canonical) -> Record:
-    """The record of a row of `judgement`; `secret` is that of the interaction.
-
-    It has an `inclusion` where the row has one. Releases that stored none have sealed records without it.
-    """
+    """The record of a row of `judgement`; `secret` is that of the interaction."""
     record = _record(JUDGEMENT, row, JUDGEMENT_PUBLIC, version)
-    if row.get("inclusion") is not None:
-        record["inclusion"] = portable(row["inclusion"])
+    record |= {name: portable(row[name]) for name in JUDGEMENT_OPTIONAL if row.get(name) is not None}
     return record | _committed(row, secret, JUDGEMENT_PERSONAL, version, write)
 
 
@@ -221,7 +224,7 @@ def _scope(row: Row, field: str) -> str:
     kind, columns = _IDENTIFIED_BY[field]
     if not columns and row.get("replaced_at") is None:
         return f'["{kind}"]'
-    return canonical([kind, *(portable(row[name]) for name in columns or ("replaced_at",))]).decode()
+    return canonical([kind, *(portable(row[name]) for name in columns or INTERACTION_SCOPE)]).decode()
 
 
 def _time(value: datetime) -> str:
@@ -240,7 +243,7 @@ def _beyond(value: int) -> Json:
     return near if int(near) == value else str(value)
 
 
-def _float4(value: float | None) -> Json:
+def float4(value: float | None) -> Json:
     if value is None or not math.isfinite(value):
         return portable(value)
     stored = _FLOAT4.pack(value)

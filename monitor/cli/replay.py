@@ -112,6 +112,8 @@ def _rescore(unchanged: Unchanged, profile: str) -> str | None:
 def _print_summary(summary: Summary, waiting: Mapping[Work, int]) -> None:
     """Prints what became of the input to standard error, and how much work is `waiting`, by kind."""
     say(ledger_line(summary.tally))
+    if not summary.tally.received:
+        say("nothing was read: the input is empty, or a table with nothing below the row that names its columns")
     if summary.collected:
         of = f" with spans of {plural(len(summary.traces), 'trace')}" if summary.traces else ""
         turns, unscored = summary.turns["assessed"], summary.turns["unscored"]
@@ -120,11 +122,11 @@ def _print_summary(summary: Summary, waiting: Mapping[Work, int]) -> None:
             f"{plural(turns, 'turn')} assessed, {unscored} without scores; `monitor ledger` counts them"
         )
     if summary.other_texts:
-        stored = plural(len(summary.other_texts), "duplicate")
-        named = readable(", ".join(summary.other_texts[:NAMED]))
+        duplicates = plural(len(summary.other_texts), "duplicate")
+        named = readable(", ".join(summary.other_texts[:NAMED])) + (", …" if len(summary.other_texts) > NAMED else "")
         say(
-            f"{stored} with another question or answer than is stored under the same id, which stays: {named}"
-            f"{', …' if len(summary.other_texts) > NAMED else ''}; give each answer an id of its own, or use another --app"
+            f"{duplicates} with another question or answer than is stored under the same id, which stays: {named}; "
+            "give each answer an id of its own, or use another --app"
         )
     if summary.verdicts:
         say(f"verdicts: {_shares(summary.verdicts)}")

@@ -23,6 +23,8 @@ _PACKED = frozenset({".gz", ".zst"})
 _DELIMITERS = (",", ";", "\t", "|")
 _QUOTED = re.compile(r'"[^"]*"')
 _BOM = b"\xef\xbb\xbf"
+_ZIP = b"PK\x03\x04"
+_LOOKED_AT = 512  # bytes at the start of a file; a crash leaves bytes 0 at the end
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _CELL_CHARS = 2**31 - 1  # for `csv`, whose own limit is below the length of a document; ours is that of a record
 # An array of objects, or an object that goes on after its first line: `json.dump(…, indent=2)`, a tool's download.
@@ -58,14 +60,26 @@ def records(chunks: Chunks, form: Form, limit: int) -> Iterator[Record | None]:
     is an array of objects, and otherwise object by object.
 
     Raises:
-        Fatal: a table has no usable header, is not UTF-8, or has a row that does not end within `limit` bytes.
+        Fatal: the input is no text, or a table that has no usable header, is not UTF-8, or has a row that does not end
+            within `limit` bytes.
     """
     if form is Form.TABLE:
         yield from _rows(chunks, limit)
         return
     yield None
     start = _Start(chunks)
+    _refuse_binary(start.first)
     yield from _items(start, limit) if _DOCUMENT.match(start.first.removeprefix(_BOM)) else lines(start, limit)
+
+
+def _refuse_binary(first: bytes) -> None:
+    """Refuses what would otherwise be read as thousands of lines that are not JSON."""
+    if first.startswith(_ZIP):
+        raise Fatal("this is a ZIP archive, as spreadsheets are: unpack it, or save the sheet as CSV in UTF-8")
+    if first.startswith(_UTF16):
+        raise Fatal("this is UTF-16; save it as UTF-8")
+    if b"\0" in first[:_LOOKED_AT]:
+        raise Fatal("this is no text file: JSON lines, a JSON document or CSV was expected")
 
 
 class _Start:

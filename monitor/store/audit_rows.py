@@ -43,7 +43,7 @@ _RECORD: Mapping[str, Callable[[Row, bytes, int, Write], Record]] = {
     Kind.ASSESSMENT: assessment_record,
     Kind.JUDGEMENT: judgement_record,
 }
-_TABLE = {Kind.INTERACTION: interaction, Kind.ASSESSMENT: assessment, Kind.JUDGEMENT: judgement}
+TABLE = {Kind.INTERACTION: interaction, Kind.ASSESSMENT: assessment, Kind.JUDGEMENT: judgement}
 # The part of a row's key in SQL. That of a judgement is what `judgement_part` makes.
 PART = {
     Kind.INTERACTION: "''",
@@ -68,9 +68,9 @@ _STATES = """
 
 def _select(kind: Kind, *, at_time: bool) -> str:
     return _SELECT.format(
-        columns=", ".join(f"r.{column.name}" for column in _TABLE[kind].columns),
+        columns=", ".join(f"r.{column.name}" for column in TABLE[kind].columns),
         secret=SECRET,
-        table=_TABLE[kind].name,
+        table=TABLE[kind].name,
         at_time="AND r.occurred_at = w.at" if at_time else "",
         part=PART[kind],
     )
@@ -106,7 +106,7 @@ _AS_TEXT: Mapping[Kind, Mapping[str, Callable[[Any], Any]]] = {
         for column in table.columns
         if isinstance(column.type, JSONB | ARRAY)
     }
-    for kind, table in _TABLE.items()
+    for kind, table in TABLE.items()
 }
 _DEFAULTS: Mapping[Kind, Mapping[str, Any]] = {
     Kind.INTERACTION: {},

@@ -23,7 +23,7 @@ _PARTS: Mapping[Broken, str] = {
     Broken.KNOWLEDGE_BASE: "knowledge base",
 }
 _AT_FAULT: Mapping[str, str] = {
-    Diagnosis.GENERATOR_IGNORED: "are bad though a relevant chunk was retrieved, which they do not use",
+    Diagnosis.GENERATOR_IGNORED: "ignore the relevant chunk that was retrieved",
     Diagnosis.GENERATOR_INVENTED: "use a relevant chunk, and say more than the documents",
 }
 _OFF = (BadKind.NO_DOCUMENTS, BadKind.OFF_QUESTION)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,6 +18,7 @@ from monitor.store.audit.recovery import History, WitnessNotes
 from monitor.store.audit.seal import Sealing
 
 log = logging.getLogger(__name__)
+_BEGINNING = (re.compile(rb"[^\s{}]+"), re.compile(rb"\d+"))  # of a checkpoint: the log's name, the number of leaves
 _SIGNATURE = "\u2014 "  # begins the signature lines at the end of a note
 
 
@@ -121,13 +123,26 @@ class Sealer:
         self._publish(self.history.seal(recovery, self.signer, now))
 
 
+class CountedNotes:
+    """Counts the notes that are taken from it; there may be a million, so they are never all in memory."""
+
+    def __init__(self, notes: Iterable[str]) -> None:
+        self._notes = notes
+        self.count = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for note in self._notes:
+            self.count += 1
+            yield note
+
+
 def notes_at(path: Path) -> Iterator[str]:
     """The notes that are in a witness's file now, in order; what is added while they are read is left out.
 
     So whoever calls this before looking at the leaves compares no note with leaves from before it.
 
     Raises:
-        WrongSettings: the file cannot be read.
+        WrongSettings: the file cannot be read, or does not begin with a checkpoint.
     """
     try:
         found = path.stat()
@@ -138,8 +153,12 @@ def notes_at(path: Path) -> Iterator[str]:
 
 def _notes(path: Path, size: int | None) -> Iterator[str]:
     def lines(file: Iterable[bytes]) -> Iterator[str]:
-        read = 0
+        read = seen = 0
         for line in file:
+            if seen < len(_BEGINNING) and line.strip():
+                if not _BEGINNING[seen].fullmatch(line.strip()):
+                    raise WrongSettings(f"{path}: holds no checkpoints: name the file that a witness keeps")
+                seen += 1
             if size is not None and read >= size:
                 return
             read += len(line)

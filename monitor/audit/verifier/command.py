@@ -57,6 +57,9 @@ def a_verifier(path: Path, key: Key, authority: Path | None) -> ExportVerifier |
     """The verifier of an export, or of a proof, which is one file of JSON."""
     if path.is_dir() or zipfile.is_zipfile(path):
         return ExportVerifier(Files(path), key, authority)
+    with path.open("rb") as file:
+        if file.read(2) == b"PK":
+            raise ValueError("it begins as a ZIP does, and is not whole; get it again")
     return ProofVerifier(Proof(path), key, authority)
 
 

@@ -146,6 +146,7 @@ class ExportVerifier(LogVerifier):
             f"not proved: {self.statements.left_out()}; who asked for the export and when; what the database holds now",
             f"        {seen['unproved profiles']} profiles and {seen['unproved rules']} rule sets without a record",
             *(f"        {line}" for line in (*self.revisions.open(), *self.times.open())),
+            *([] if seen["records"] else ["note: this export holds no record, so it says nothing of any answer"]),
             *(f"note: {note}" for note in (*self.notes, *self.statements.notes)),
             *(f"note: {note}" for note in self._differing()),
             *(f"note: {note}" for note in self.recoveries),

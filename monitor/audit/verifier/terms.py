@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import zipfile
 import zlib
 from datetime import timedelta, timezone
 from typing import Any
+
+if sys.version_info < (3, 9):  # noqa: UP036  an auditor's Python may be older than monitor's
+    sys.exit("verify.py needs Python 3.9 or later; this is " + sys.version.split()[0])
 
 FORMAT, FIRST_FORMAT = "monitor-audit-export/2", "monitor-audit-export/1"
 PROOF_FORMAT = "monitor-audit-proof/1"

@@ -80,33 +80,35 @@ def audit_verify(
 
     Exits with 1 if anything was changed.
     """
-    from monitor.app.audit.sealer import notes_at
+    from monitor.app.audit.sealer import CountedNotes, notes_at
     from monitor.store.audit.verify import processes_for, verify
 
     with opened() as application:
         auditing = application.auditing
         keys = key or auditing.public_keys()
         file = witness or (auditing.witness_file if auditing.witness_file.exists() else None)
+        notes = CountedNotes(() if file is None else notes_at(file))
         found = verify(
             application.engine,
             keys,
             auditing.known_queue_key(),
             start=start,
-            notes=() if file is None else notes_at(file),
+            notes=notes,
             processes=processes or processes_for(application.engine),
         )
         stamps = auditing.check_stamps(keys)
         found = replace(found, findings=(*found.findings, *stamps.findings))
     if as_json:
         counts = {name: value for name, value in asdict(stamps).items() if name != "findings"}
-        print_json({**asdict(found), "witness": None if file is None else str(file), "stamps": counts})
+        against = {"witness": None if file is None else str(file), "witness_notes": notes.count}
+        print_json({**asdict(found), **against, "stamps": counts})
     else:
-        _print_verification(found, file, stamps)
+        _print_verification(found, file, notes.count, stamps)
     if found.findings:
         raise typer.Exit(1)
 
 
-def _print_verification(found: Verification, witness: Path | None, stamps: CheckedStamps) -> None:
+def _print_verification(found: Verification, witness: Path | None, notes: int, stamps: CheckedStamps) -> None:
     out = Console(highlight=False, soft_wrap=True)
     for finding in found.findings[:_SHOWN]:
         out.print(f"[red]{finding.fault}[/] {literal(finding.sentence)}")
@@ -118,7 +120,7 @@ def _print_verification(found: Verification, witness: Path | None, stamps: Check
     if unsigned := found.size - found.signed:
         out.print(f"the last {'leaf is' if unsigned == 1 else f'{unsigned} leaves are'} not signed yet")
     _print_accounts(out, found)
-    out.print(f"checked against {witness}" if witness else "no witness: a trail replaced as a whole would pass")
+    out.print(literal(_witnessed(witness, notes)))
     _print_stamps(out, stamps)
     if any(finding.fault is Fault.WITNESS for finding in found.findings):
         out.print(
@@ -128,10 +130,19 @@ def _print_verification(found: Verification, witness: Path | None, stamps: Check
         out.print("[bold red]the trail is not intact[/]")
     elif not found.size:
         out.print("nothing is sealed yet: `monitor run` seals every minute, `monitor audit seal` now")
-    elif stamps.unchecked and stamps.unchecked_because is not None:
-        out.print("[green]the trail is intact[/], apart from its time stamps, whose signatures are not checked")
     else:
-        out.print("[green]the trail is intact[/]")
+        result = "the trail is intact" if notes else "nothing was changed within the trail"
+        unchecked = stamps.unchecked and stamps.unchecked_because is not None
+        but = ", apart from its time stamps, whose signatures are not checked" if unchecked else ""
+        out.print(f"[green]{result}[/]{but}")
+
+
+def _witnessed(witness: Path | None, notes: int) -> str:
+    """Whether anything outside the database vouches for the trail."""
+    if notes:
+        return f"checked against {plural(notes, 'checkpoint')} in {witness}"
+    lacking = f"no checkpoint in {witness} yet" if witness else "no witness"
+    return f"{lacking}: nothing kept outside the database vouches for the trail, and one replaced as a whole would pass"
 
 
 def _print_stamps(out: Console, stamps: CheckedStamps) -> None:

@@ -97,7 +97,10 @@ def export(
     disclose: _Disclose = False,
     by: _By = None,
 ) -> None:
-    """Write records with proofs, checkpoints, profiles, rules and a verifier that needs nothing but Python."""
+    """Write records with proofs, checkpoints, profiles, rules and a verifier that needs nothing but Python.
+
+    Exits with 1 if stored rows are not what was sealed, or if there is no record.
+    """
     from monitor.audit.export import ExportAbout
     from monitor.privacy.masking import redact
     from monitor.privacy.tag_digest import tag_digests
@@ -149,7 +152,9 @@ def export(
         _print_differing(record["index"], f"{record['app']}/{record['id']}", record["how"])
     if len(differs) > _SHOWN:
         typer.echo(f"and {len(differs) - _SHOWN} more; the export's manifest.json lists all of them", err=True)
-    if differs:
+    if not counts["records"]:
+        typer.echo("no record of that app and time is sealed: see --app, --from and --to", err=True)
+    if differs or not counts["records"]:
         raise typer.Exit(1)
 
 

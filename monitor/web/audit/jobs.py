@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from tempfile import TemporaryFile
 from typing import IO
 
-from monitor.app.audit.sealer import notes_at
+from monitor.app.audit.sealer import CountedNotes, notes_at
 from monitor.app.wiring.application import Application
 from monitor.audit.export import ExportAbout, write_export
 from monitor.audit.note import NotProved
@@ -93,24 +93,11 @@ def verify_trail(application: Application, progress: Progress) -> VerifiedTrail:
         Retriable: the database is out of reach.
     """
     keys, file = public_keys(application), application.auditing.witness_file
-    notes = _Counted(notes_at(file) if file.exists() else ())
+    notes = CountedNotes(notes_at(file) if file.exists() else ())
     progress(f"checking {Proofs(application.engine).status().size:,} leaves")
     found = verify(application.engine, keys, application.auditing.known_queue_key(), notes=notes, processes=1)
     findings = (*found.findings, *application.auditing.check_stamps(keys).findings)
     return VerifiedTrail(found=replace(found, findings=findings), notes=notes.count)
-
-
-class _Counted:
-    """Counts the notes that are taken from it; there may be a million, so they are never all in memory."""
-
-    def __init__(self, notes: Iterable[str]) -> None:
-        self._notes = notes
-        self.count = 0
-
-    def __iter__(self) -> Iterator[str]:
-        for note in self._notes:
-            self.count += 1
-            yield note
 
 
 def export_zip(

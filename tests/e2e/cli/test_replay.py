@@ -228,9 +228,9 @@ def test_every_file_of_the_development_data_balances_with_the_hash_embedder(moni
 
 
 def test_a_file_of_which_nothing_can_be_read_fails_and_says_what_to_look_at(monitor, event):
-    ended = monitor.run("replay", "-", stdin=b"\x00\xff\n\x01\xfe\n")
+    ended = monitor.run("replay", "-", stdin=b"\x01\xff\n\x01\xfe\n")
     assert ended.returncode == 1
     assert "2 received = 0 assessed + 0 duplicate + 2 dead" in ended.stderr
     assert "nothing was assessed: see `monitor docs start/forms`" in ended.stderr
-    ended = monitor.run("replay", "-", stdin=b"\x00\xff\n" + event("whole").encode())
+    ended = monitor.run("replay", "-", stdin=b"\x01\xff\n" + event("whole").encode())
     assert ended.returncode == 0

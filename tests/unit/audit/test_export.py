@@ -148,6 +148,14 @@ def test_an_export_without_records_is_proved(verify):
     code, said = verify(an_export(records=[], profiles={}))
     assert code == 0
     assert "0 records (none)" in said
+    assert "note: this export holds no record, so it says nothing of any answer" in said
+
+
+def test_half_a_zip_is_called_one(verify):
+    content = an_export()
+    code, said = verify(content[: len(content) // 2])
+    assert code == 1
+    assert "it begins as a ZIP does, and is not whole" in said
 
 
 def test_profiles_and_rules_without_their_records_are_counted_as_not_proved(verify):

@@ -114,6 +114,12 @@ def test_it_accepts_and_refuses_the_same_proofs_as_the_log(size, other, spoilt):
     assert not standalone.grew(old, size, (old_root, root), consistency)
 
 
+def test_an_older_python_is_told_so_first(monkeypatch):
+    monkeypatch.setattr(sys, "version_info", (3, 8, 20))
+    with pytest.raises(SystemExit, match=r"verify\.py needs Python 3\.9 or later"):
+        exec(compile(verify_py(), "verify.py", "exec"), {"__name__": "verify"})  # noqa: S102  our own
+
+
 def test_it_needs_the_standard_library_of_python_3_9_only():
     source = verify_py()
     tree = ast.parse(source, feature_version=(3, 9))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tomllib
 from importlib.metadata import distribution
@@ -19,7 +20,8 @@ from monitor.core.settings.collect import CollectSettings
 from monitor.core.settings.load import Settings
 from monitor.core.settings.web import OidcSettings
 
-PROJECT = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+ROOT = Path(__file__).parents[3]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 PROVIDER = {"issuer": "https://id.example.org", "client_id": "monitor", "viewers": "*"}
@@ -46,6 +48,11 @@ def test_each_extra_brings_its_package_and_nothing_else_does(extra):
     assert package in [need.split(">")[0] for need in PROJECT["optional-dependencies"][extra]]
     assert not any(need.startswith(package) for need in PROJECT["dependencies"])
     assert any(file.parent.as_posix() == module.replace(".", "/") for file in distribution(package).files)
+
+
+def test_the_documentation_lists_every_extra():
+    page = (ROOT / "docs" / "operate" / "README.md").read_text()
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == PROJECT["optional-dependencies"].keys()
 
 
 def test_time_stamps_of_an_authority_need_their_client_and_those_of_a_calendar_do_not(without, tmp_path):

@@ -75,7 +75,7 @@ def test_no_paths():
 
 
 @given(
-    st.lists(st.binary(max_size=40).map(lambda b: b.replace(b"\n", b"").replace(b"\r", b"")), max_size=30),
+    st.lists(st.binary(max_size=40).map(lambda b: b.translate(None, b"\0\n\r")), max_size=30),
     st.sampled_from(sorted(PACK)),
     st.tuples(st.sampled_from([b"\n", b"\r\n"]), st.booleans()),
     st.tuples(st.integers(1, 7), st.sampled_from([1, 3, 16, 1000])),
@@ -83,6 +83,7 @@ def test_no_paths():
 def test_any_lines_come_back_with_their_numbers(tmp_path_factory, content, packing, ends, counts):
     (end, ended), (count, chunk) = ends, counts
     assume(packing != "plain" or not content or not content[0].startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")))
+    assume(not content or not content[0].startswith((b"\xff\xfe", b"\xfe\xff")))  # would be UTF-16
     assume(not end.join(content).lstrip().startswith((b"[", b"{")))  # would be a JSON document
     path = tmp_path_factory.mktemp("lines") / "x"
     path.write_bytes(PACK[packing](end.join(content) + (end if ended else b"")))

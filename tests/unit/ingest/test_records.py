@@ -97,6 +97,23 @@ def test_a_row_says_that_it_has_other_cells_than_the_header():
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
+        (b"PK\x03\x04\x14\x00", "a ZIP archive, as spreadsheets are: unpack it"),
+        ('{"id": "1"}\n'.encode("utf-16"), "is UTF-16; save it as UTF-8"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "is no text file"),
+    ],
+)
+def test_what_is_no_text_is_refused_before_its_first_line(content, problem):
+    with pytest.raises(Fatal, match=problem):
+        read(content)
+
+
+def test_bytes_that_a_crash_left_are_lines_like_others():
+    assert len(read(b'{"id": "1"}\n' * 50 + b"\0" * 4096)) == 51
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
         (b"", "the table is empty"),
         (b"question,answer;text\na,b\n", "can be split at ',' and at ';' alike"),
         (b"a,b,a\n1,2,3\n", "the header names a twice"),

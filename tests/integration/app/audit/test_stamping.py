@@ -260,7 +260,7 @@ def test_an_auditor_without_the_client_of_authorities_verifies_the_rest_and_is_t
     monkeypatch.setenv("MONITOR_AUDIT__TIMESTAMP_CA", str(authority.ca))
     verified = CliRunner().invoke(app, ["audit", "verify", "--processes", "1"])
     assert "fit their checkpoints and are signed by the configured authority: 1\n" in verified.output
-    assert verified.output.endswith("the trail is intact\n")
+    assert verified.output.endswith("nothing was changed within the trail\n")
 
     monkeypatch.setitem(sys.modules, "rfc3161_client", None)
     verified = CliRunner().invoke(app, ["audit", "verify", "--processes", "1"])
@@ -269,7 +269,7 @@ def test_an_auditor_without_the_client_of_authorities_verifies_the_rest_and_is_t
     missing = "checking them against MONITOR_AUDIT__TIMESTAMP_CA needs the package rfc3161-client: pip install "
     assert missing in verified.output
     assert verified.output.endswith(
-        "the trail is intact, apart from its time stamps, whose signatures are not checked\n"
+        "nothing was changed within the trail, apart from its time stamps, whose signatures are not checked\n"
     )
     told = json.loads(CliRunner().invoke(app, ["audit", "verify", "--processes", "1", "--json"]).output)["stamps"]
     assert (told["checked"], told["unchecked"], told["unchecked_because"][: len(missing)]) == (0, 1, missing)
@@ -299,3 +299,22 @@ def test_two_authorities_with_one_host_are_refused(trail):
     audit = {"timestamp_url": "https://its.example/tsa", "calendar_url": "https://its.example/calendar"}
     with pytest.raises(WrongSettings, match=r"both name its\.example"):
         Auditing(Settings(audit=audit), lambda: trail.engine).authorities()
+
+
+def test_only_a_trail_with_checkpoints_elsewhere_is_called_intact(trail, database, tmp_path, monkeypatch):
+    give_key(tmp_path / "state")
+    monkeypatch.setenv("MONITOR_DATABASE_URL", database)
+    file = tmp_path / "checkpoints"
+    monkeypatch.setenv("MONITOR_AUDIT__WITNESS_FILE", str(file))
+    unwitnessed = "nothing kept outside the database vouches for the trail, and one replaced as a whole would pass\n"
+    for notes, said, result in (
+        (None, f"no witness: {unwitnessed}", "nothing was changed within the trail\n"),
+        ([], f"no checkpoint in {file} yet: {unwitnessed}", "nothing was changed within the trail\n"),
+        (trail.witness.notes[:1], f"checked against 1 checkpoint in {file}\n", "the trail is intact\n"),
+    ):
+        if notes is not None:
+            file.write_text("".join(notes))
+        verified = CliRunner().invoke(app, ["audit", "verify", "--processes", "1"])
+        assert verified.exit_code == 0
+        assert said in verified.output
+        assert verified.output.endswith(result)

@@ -236,7 +236,7 @@ LESS_ALIKE = {"reasons": OFF, "qrd": lambda rng: float(rng.normal(0.3, 0.05))}
         (
             {**LESS_ALIKE, "diagnosis": IGNORED},
             Broken.GENERATOR,
-            "Generator, topic billing: 100 % of the answers are bad though a relevant chunk was retrieved,",
+            "Generator, topic billing: 100 % of the answers ignore the relevant chunk that was retrieved",
         ),
         (
             {**LESS_ALIKE, "diagnosis": MADE_UP},
@@ -254,8 +254,8 @@ def test_the_diagnoses_name_the_part(broken, part, says):
 def test_a_conclusion_about_the_generator_reads_like_this():
     rows = answers(2, 200, broken={**LESS_ALIKE, "diagnosis": IGNORED}, hit=billing)
     assert explain(diagnosed(rows), diagnosed(PAST), embed=EMBED).conclusion()[0] == (
-        "Generator, topic billing: 100 % of the answers are bad though a relevant chunk was retrieved, which they do"
-        " not use (2.1 % before); retriever as usual."
+        "Generator, topic billing: 100 % of the answers ignore the relevant chunk that was retrieved "
+        "(2.1 % before); retriever as usual."
     )
 
 

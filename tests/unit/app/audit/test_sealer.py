@@ -225,6 +225,15 @@ def test_notes_can_come_from_a_pipe(tmp_path):
     writer.join()
 
 
+@pytest.mark.parametrize(
+    "content", ['{"id":"a-1"}\n{"id":"a-2"}\n', "id,question,answer\n1,a,b\n", "a text of some words\n"]
+)
+def test_a_file_that_is_no_witness_is_not_taken_for_a_damaged_one(tmp_path, content):
+    (tmp_path / "answers").write_text(content)
+    with pytest.raises(WrongSettings, match="answers: holds no checkpoints: name the file that a witness keeps"):
+        list(notes_at(tmp_path / "answers"))
+
+
 def test_of_a_long_file_the_last_notes_are_recent_whole_ones(tmp_path):
     notes = [a_note(size) for size in range(1, 400)]
     (tmp_path / "checkpoints").write_text("\n".join(notes) + "\n" + a_note(400)[:30])  # the disk was full
