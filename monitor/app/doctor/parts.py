@@ -5,12 +5,12 @@ from __future__ import annotations
 from monitor.alert.receivers import receivers
 from monitor.alert.rules.file import DEFAULT_RULES, read_rules
 from monitor.alert.rules.version import SHIPPED, name_of
-from monitor.app.doctor.words import Unchecked, Warned, few
+from monitor.app.doctor.words import Warned, few
 from monitor.app.reference import State, listed
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.prices import prices_of
 from monitor.assess.judge.registry import metrics
-from monitor.core.errors import Fatal, MonitorError
+from monitor.core.errors import Fatal
 from monitor.core.plugins import GROUPS, announced
 from monitor.core.settings.file import settings_file
 from monitor.core.settings.load import readable_secrets, unknown_names
@@ -98,10 +98,6 @@ def check_references(application: Application) -> str:
 
 def check_rules(application: Application) -> str:
     alerting = application.alerting
-    try:
-        alerting.receivers  # noqa: B018  which rules name
-    except MonitorError:
-        raise Unchecked("receivers") from None
     if application.settings.rules is None and not has_schema(application.engine):
         rules, origin = alerting.parse_rules(read_rules(None), DEFAULT_RULES).rules, name_of(SHIPPED)
     else:

@@ -16,9 +16,5 @@ class Warned:
     mended_by: str
 
 
-class Unchecked(Exception):
-    """A check cannot be made before another one, which fails too, is mended: the one of this name."""
-
-
 def few(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")

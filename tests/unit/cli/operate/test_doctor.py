@@ -40,3 +40,13 @@ def test_rules_wait_for_receivers_that_cannot_be_made(monkeypatch):
         receivers, rules = examine.examine(application)
     assert "Slack needs both" in receivers.detail
     assert rules == Finding(check="alert rules", good=False, detail="not checked", mended_by="mend the receivers first")
+
+
+def test_a_database_that_does_not_start_is_told_once(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    checks = [check for check in examine._CHECKS if check.name in {"database", "migrations", "alert rules"}]
+    monkeypatch.setattr(examine, "_CHECKS", checks)
+    with Application(Settings(state_dir=tmp_path / "file" / "state")) as application:
+        database, *others = examine.examine(application)
+    assert "MONITOR_STATE_DIR" in database.detail
+    assert {(one.detail, one.mended_by) for one in others} == {("not checked", "mend the database first")}
