@@ -3,7 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/python -m pytest
+# One thread of numpy in each test process, as in the program: theirs would wait for each other on cores that others need.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 STATIC := $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports && $(BIN)/mypy
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev

@@ -1,10 +1,11 @@
 """Measures how fast the audit trail is sealed and verified, and how much it slows the events.
 
-    python benchmarks/audit/run.py [--short] [--json PATH]
+    python benchmarks/audit/run.py [--trail] [--short] [--json PATH]
 
 One run prints:
 - leaves/s of sealing, and of verifying the whole trail in one process and in one per core, with the seconds (goal: a
-  million leaves verify in under a minute on two cores), and how the work was divided;
+  million leaves verify in under a minute on two cores), and the CPU seconds of the command and PostgreSQL together;
+  with --trail that is all;
 - the cost of the queue and of a sealer process that seals every second, in pairs of runs of the whole flow, one with
   and one without them: events/s as a share of events/s without (goal: more than .97), and CPU seconds of all processes,
   PostgreSQL's too, until everything is sealed, as a multiple (goal: at most 1.03). With the real model and an empty
@@ -122,7 +123,9 @@ def trail(application: Application, leaves: int) -> dict[str, object]:
         "sealing: leaves per second": sealed / sealing,
     }
     for processes in sorted({1, os.cpu_count() or 1}):
+        before = _cpu(application)
         seconds, found = verified(application, processes)
+        results[f"verifying in {processes}: CPU seconds"] = _cpu(application) - before
         if found["size"] != sealed:
             raise RuntimeError(f"{found['size']} of {sealed} leaves were verified")
         results[f"verifying in {processes}: seconds"] = seconds
@@ -233,11 +236,12 @@ def stubbed(application: Application) -> Pipeline:
     return replace(application.assessing.pipeline, embedder=CachedEmbedder(HashEmbedder(), 2**27))
 
 
-def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
+def measure(sizes: dict[str, int], folder: Path, *, trail_only: bool) -> dict[str, object]:
     results: dict[str, object] = {}
     settings = Settings(state_dir=folder / "state", audit=AuditSettings(every=1.0))
-    given = interactions(sizes["events"])
-    for real, name, number in ((True, "real model", sizes["embedded"]), (False, "stubbed", sizes["events"])):
+    given = [] if trail_only else interactions(sizes["events"])
+    flows = () if trail_only else ((True, "real model", sizes["embedded"]), (False, "stubbed", sizes["events"]))
+    for real, name, number in flows:
         provider = "minilm" if real else "hash"
         with Application(
             settings.model_copy(update={"embedding": EmbeddingSettings(provider=provider)})
@@ -248,16 +252,17 @@ def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
             measured = cost(application, file, sizes["runs"], real=real)
             results |= {f"{name}: {what}": value for what, value in measured.items()}
     with Application(settings.model_copy(update={"embedding": EmbeddingSettings(provider="hash")})) as application:
+        application.migrate()
         emptied(application)
         results |= trail(application, sizes["leaves"])
     return results
 
 
 def main() -> None:
-    arguments = options(__doc__, "smaller and once, to see that it runs")
+    arguments = options(__doc__, "smaller and once, to see that it runs", trail="seal and verify only")
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, 10, 10)  # as the command does
     with tempfile.TemporaryDirectory() as folder:
-        results = measure(SHORT if arguments.short else FULL, Path(folder))
+        results = measure(SHORT if arguments.short else FULL, Path(folder), trail_only=arguments.trail)
     for name, value in finish(results, seed=SEED, path=arguments.json).items():
         print(f"{name:45} {value:14,.2f}" if isinstance(value, float) else f"{name:45} {value!s:>14}")
 

@@ -61,7 +61,8 @@ from monitor.core.message import Message, Position
 from monitor.core.model import Interaction
 from monitor.core.settings.load import Settings
 from monitor.core.settings.sections import EmbeddingSettings
-from monitor.simulate.broker import KafkaCluster, kafka_jars
+from monitor.simulate.broker import KafkaCluster
+from monitor.simulate.kafka_jars import kafka_jars
 
 FULL = {"events": 30_000, "raw": 90_000, "runs": 5, "paced_seconds": 20, "backlog": 1_000_000, "backlog_seconds": 60}
 SHORT = {"events": 4_000, "raw": 8_000, "runs": 1, "paced_seconds": 5, "backlog": 20_000, "backlog_seconds": 10}

@@ -36,7 +36,8 @@ from kafka.errors import KafkaError
 
 from benchmarks.faults.rig import ROOT, SESSION_MS, Consumer, Postgres, Producer, until
 from benchmarks.figures import finish
-from monitor.simulate.broker import KafkaCluster, kafka_jars
+from monitor.simulate.broker import KafkaCluster
+from monitor.simulate.kafka_jars import kafka_jars
 
 T = TypeVar("T")
 TOPIC = "rag.trial"

@@ -21,7 +21,8 @@ from kafka import KafkaAdminClient
 
 from benchmarks.faults.rig import Consumer, Postgres, Producer, until
 from benchmarks.figures import finish
-from monitor.simulate.broker import KafkaCluster, kafka_jars
+from monitor.simulate.broker import KafkaCluster
+from monitor.simulate.kafka_jars import kafka_jars
 
 TOPIC, GROUP, PARTITIONS = "rag.takeover", "monitor", 6
 LOAD, PAUSE = 12, 0.5  # messages at a time and seconds between them: less than a consumer can assess

@@ -183,6 +183,7 @@ def measure(sizes: dict[str, int], folder: Path) -> dict[str, object]:
     settings = Settings(state_dir=folder / "state", embedding=EmbeddingSettings(provider="minilm"))
     with Application(settings) as application:
         application.migrate()
+        application.decoder()  # imports what a process imports once
         cold, warm, shares = [], [], []
         for _ in range(sizes["runs"]):
             watch = Stopwatch(time.thread_time)

@@ -120,7 +120,11 @@ COMMANDS = {
             "monitor.cli.operate.doctor:doctor",
             "Check the database, models, profile, rules and receivers, and say how to fix what fails.",
         ),
-        ("health", "monitor.cli.operate.health:health", "Ask the processes that run here whether they can work."),
+        (
+            "health",
+            "monitor.cli.operate.health:health",
+            "Ask the processes that answer at the ports set here whether they can work.",
+        ),
         ("migrate", "monitor.cli.operate.doctor:migrate", "Bring the database to this release's tables."),
         ("settings", "monitor.cli.operate.doctor:settings", "Show every setting in force, with secrets masked."),
         (

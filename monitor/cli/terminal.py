@@ -41,6 +41,7 @@ Map = Annotated[
     ),
 ]
 LAST_RESORT = 55.0  # seconds; more than all parts need to end in order, less than docker/compose.yaml waits
+PRINTED_WITHIN = 3.0  # seconds for the tracebacks after that; a terminal that stands still takes them for ever
 
 
 @contextmanager
@@ -48,7 +49,8 @@ def stopping() -> Iterator[Event]:
     """Yields an event that SIGTERM and Ctrl-C set; a second Ctrl-C ends the process at once.
 
     A process that is still there LAST_RESORT seconds later ends all the same, with a traceback of each thread and exit
-    code 1: by a thread of the interpreter's own, which needs no turn among the others.
+    code 1: by a thread of the interpreter's own, which needs no turn among the others. Where not even that can be
+    printed, since nobody reads the terminal (Ctrl-S), SIGALRM ends it.
     """
     stop = Event()
 
@@ -56,15 +58,17 @@ def stopping() -> Iterator[Event]:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         if not stop.is_set():
-            say("stopping; finishing what is in flight", level=logging.INFO)
+            stop.set()  # before anything is printed, which may never come to an end
             faulthandler.dump_traceback_later(LAST_RESORT, exit=True, file=sys.__stderr__ or sys.stderr)
-        stop.set()
+            signal.setitimer(signal.ITIMER_REAL, LAST_RESORT + PRINTED_WITHIN)
+            say("stopping; finishing what is in flight", level=logging.INFO)
 
     before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield stop
     finally:
         faulthandler.cancel_dump_traceback_later()
+        signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler)
 
@@ -171,8 +175,12 @@ def _plain(value: object) -> object:
 
 
 def print_json(value: object) -> None:
-    """Prints indented JSON: times in RFC 3339, lengths of time in seconds, other foreign types as text."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=_plain) + "\n")
+    """Prints indented JSON: times in RFC 3339, lengths of time in seconds, other foreign types as text.
+
+    Where standard output is not UTF-8, other characters than ASCII are escaped.
+    """
+    escaped = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    sys.stdout.write(json.dumps(value, ensure_ascii=escaped, indent=2, default=_plain) + "\n")
 
 
 def tag_option(text: str) -> tuple[str, str]:

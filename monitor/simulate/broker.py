@@ -1,19 +1,15 @@
 """Runs a real Apache Kafka on 127.0.0.1 with the machine's Java, for demos, tests and benchmarks.
 
-KRaft, each node broker and controller in one. `kafka-pom.xml` beside this file pins the release.
+KRaft, each node broker and controller in one.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import random
-import re
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -22,17 +18,9 @@ from pathlib import Path
 from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM
 from typing import Self
 
-from platformdirs import user_cache_path
+from monitor.core.errors import OutOfReach
+from monitor.simulate.kafka_jars import class_archive, java_program, last_lines, run
 
-from monitor.core.errors import OutOfReach, WrongSettings
-
-JAVA = 17  # the oldest that Kafka 4 runs on
-ADVICE = (
-    "on Debian and Ubuntu: apt-get install default-jre-headless maven; "
-    "or set MONITOR_KAFKA__BOOTSTRAP_SERVERS to a broker of your own"
-)
-
-_POM = Path(__file__).with_name("kafka-pom.xml")
 _OWN_TOPICS = ("offsets.topic", "transaction.state.log", "share.coordinator.state.topic")
 _READY = "Kafka Server started"
 _TO_START, _TO_STOP = 180.0, 30.0  # seconds; on an idle machine either takes two or three
@@ -58,38 +46,6 @@ os._exit(java.wait() & 255)
 """
 
 
-def kafka_jars(cache: Path | None = None) -> Path:
-    """The folder of Kafka's jars, below `cache` (by default the user's); Maven fetches 45 MB the first time.
-
-    Raises:
-        WrongSettings: Java or Maven is missing, or Java is too old.
-        OutOfReach: Maven cannot fetch them.
-    """
-    pom = _POM.read_bytes()
-    cache = cache or user_cache_path("rag-monitor")
-    jars = cache / f"kafka-{hashlib.sha256(pom).hexdigest()[:12]}"
-    if jars.is_dir():
-        return jars
-    _java()
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise WrongSettings(f"Kafka's jars are fetched with Maven, and `mvn` is missing; {ADVICE}")
-    cache.mkdir(parents=True, exist_ok=True)
-    # An interrupted run leaves a folder that nobody reads; of several at once the first one's is kept.
-    with tempfile.TemporaryDirectory(prefix=f"{jars.name}-", dir=cache) as folder:
-        fetched = Path(folder) / "jars"
-        goal = "dependency:copy-dependencies"
-        ended = _run(maven, "-q", "-B", "-f", _POM, "-Dstyle.color=never", goal, f"-DoutputDirectory={fetched}")
-        if ended.returncode:
-            raise OutOfReach(f"Maven cannot fetch Kafka's jars; {ADVICE}\n{_last_lines(ended.stdout)}")
-        try:
-            fetched.rename(jars)
-        except OSError:
-            if not jars.is_dir():
-                raise
-    return jars
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Running:
     """A started node: its keeper, our end of the keeper's pipe, and where its part of the log begins."""
@@ -104,7 +60,8 @@ class KafkaCluster:
 
     What belongs to it lies in `folder`: properties, data and logs (`node-1.log`). `listeners` names further protocols
     to listen with beside PLAINTEXT, `properties` are brokers' settings that go before those here; a relative path in
-    them is below `folder`. `formatted_with` are arguments of `StorageTool format`. Calls are for one thread at a time.
+    them is below `folder`. `formatted_with` are arguments of `StorageTool format`. With `archives_classes` a node
+    that is stopped leaves the `class_archive`. Calls are for one thread at a time.
 
     Raises:
         WrongSettings: Java is missing or too old; raised, as the next one, when the block is entered.
@@ -120,11 +77,13 @@ class KafkaCluster:
         listeners: Iterable[str] = (),
         properties: Mapping[str, str] | None = None,
         formatted_with: Iterable[str] = (),
+        archives_classes: bool = False,
     ) -> None:
         self.nodes, names = range(1, brokers + 1), ("PLAINTEXT", "CONTROLLER", *listeners)
         ports = iter(_free_ports(brokers * len(names)))
         self._ports = {node: {name: next(ports) for name in names} for node in self.nodes}
         self.folder, self._jars = folder, jars
+        self._archives_classes = archives_classes
         self._properties, self._formatted_with = dict(properties or {}), tuple(formatted_with)
         self._running: dict[int, _Running] = {}
 
@@ -138,7 +97,7 @@ class KafkaCluster:
         return ",".join(f"127.0.0.1:{ports[name]}" for ports in self._ports.values())
 
     def __enter__(self) -> Self:
-        self._java = _java()
+        self._java, self._archive = java_program(), class_archive(self._jars).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
         for node in self.nodes:
             self._file(node, "properties").write_text(self._node_properties(node), encoding="utf-8")
@@ -184,7 +143,7 @@ class KafkaCluster:
             while (ended := running.process.poll() is not None) or _READY not in self._log_of(node):
                 if ended or time.monotonic() > deadline:
                     problem = "has ended" if ended else "does not get ready"
-                    raise OutOfReach(f"Kafka's node {node} {problem}:\n{_last_lines(self._log_of(node))}")
+                    raise OutOfReach(f"Kafka's node {node} {problem}:\n{last_lines(self._log_of(node))}")
                 time.sleep(0.05)
 
     def stop(self, node: int) -> None:
@@ -194,6 +153,8 @@ class KafkaCluster:
         with suppress(subprocess.TimeoutExpired):
             self._running[node].process.wait(_TO_STOP)
         self.kill(node)
+        if self._archives_classes and self._new_archive.exists():
+            self._new_archive.replace(self._archive)
 
     def kill(self, node: int) -> None:
         self._send(node, SIGKILL)
@@ -216,12 +177,20 @@ class KafkaCluster:
         tool = self._command("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "kafka.tools.StorageTool", "format")
         for node in self.nodes:
             config = self._file(node, "properties").name
-            ended = _run(*tool, "-t", "quillmere", "-c", config, *self._formatted_with, cwd=self.folder)
+            ended = run(*tool, "-t", "quillmere", "-c", config, *self._formatted_with, cwd=self.folder)
             if ended.returncode:
-                raise OutOfReach(f"the storage of Kafka's node {node} cannot be made:\n{_last_lines(ended.stdout)}")
+                raise OutOfReach(f"the storage of Kafka's node {node} cannot be made:\n{last_lines(ended.stdout)}")
 
     def _command(self, *what: str) -> list[str]:
-        return [self._java, *_JVM, "-cp", f"{self._jars.resolve()}/*", *what]
+        classes = f"-XX:SharedArchiveFile={self._archive}"  # Java goes on without one that it cannot use
+        if self._archives_classes:
+            classes = f"-XX:ArchiveClassesAtExit={self._new_archive}"
+        return [self._java, *_JVM, classes, "-cp", f"{self._jars.resolve()}/*", *what]
+
+    @property
+    def _new_archive(self) -> Path:
+        """In the archive's folder, so that it takes that place in one step."""
+        return self._archive.with_name(f"{self._archive.name}.{os.getpid()}")
 
     def _file(self, node: int, ending: str) -> Path:
         return self.folder / f"node-{node}.{ending}"
@@ -261,17 +230,6 @@ class KafkaCluster:
         return "".join(f"{name}={value}\n" for name, value in properties.items())
 
 
-def _java() -> str:
-    home = os.environ.get("JAVA_HOME")
-    name = f"{home}/bin/java" if home else "java"
-    java = shutil.which(name)
-    version = re.search(r'version "(?:1\.)?(\d+)', _run(java, "-version").stdout) if java else None
-    if java is None or (version and int(version[1]) < JAVA):
-        found = f"version {version[1]}" if version else "missing"
-        raise WrongSettings(f"Kafka runs on Java {JAVA} or later, and `{name}` is {found}; {ADVICE}")
-    return java
-
-
 def _free_ports(number: int) -> Iterable[int]:
     """Ports of 127.0.0.1 that are free at the moment."""
     free: set[int] = set()
@@ -280,21 +238,3 @@ def _free_ports(number: int) -> Iterable[int]:
             probe.bind(("127.0.0.1", random.choice(_PORTS)))  # noqa: S311  nothing is kept secret by it
             free.add(probe.getsockname()[1])
     return free
-
-
-def _run(program: str, *arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs a program to its end, with stdout and stderr in `stdout`."""
-    return subprocess.run(  # noqa: S603  every caller names its program
-        [program, *map(str, arguments)],
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
-
-
-def _last_lines(log: str) -> str:
-    return "\n".join(log.strip().splitlines()[-15:])

@@ -57,21 +57,30 @@ class _Check:
 def examine(application: Application) -> Iterator[Finding]:
     """Runs every check in turn; a check that needs one that failed is skipped and says so.
 
-    Changes nothing, except that it starts the embedded database and builds the encoder's graph.
+    So does one that meets the same fault as an earlier check. Changes nothing, except that it starts the embedded
+    database and builds the encoder's graph.
     """
-    failed: set[str] = set()
+    failed: dict[str, str] = {}  # what was found, by check
     for check in _CHECKS:
         if check.needs in failed:
-            failed.add(check.name)
-            yield Finding(check=check.name, good=False, detail="not checked", mended_by=f"mend the {check.needs} first")
+            failed[check.name] = ""
+            yield _not_checked(check, check.needs)
             continue
         try:
             found = check.run(application)
             told = Warned(detail=found, mended_by="") if isinstance(found, str) else found
             yield Finding(check=check.name, good=True, detail=told.detail, mended_by=told.mended_by)
         except MonitorError as error:
-            failed.add(check.name)
-            yield Finding(check=check.name, good=False, detail=str(error), mended_by=check.mended_by)
+            earlier = next((name for name, detail in failed.items() if detail == str(error)), None)
+            failed[check.name] = str(error)
+            if earlier is not None:
+                yield _not_checked(check, earlier)
+            else:
+                yield Finding(check=check.name, good=False, detail=str(error), mended_by=check.mended_by)
+
+
+def _not_checked(check: _Check, earlier: str) -> Finding:
+    return Finding(check=check.name, good=False, detail="not checked", mended_by=f"mend the {earlier} first")
 
 
 _CHECKS = (
@@ -86,7 +95,7 @@ _CHECKS = (
     _Check(
         name="database",
         run=check_database,
-        mended_by="correct MONITOR_DATABASE_URL, or unset it to use the embedded database",
+        mended_by="correct MONITOR_DATABASE_URL if it is set; without it the embedded database is used",
     ),
     _Check(name="migrations", run=check_migrations, mended_by="run `monitor migrate`", needs="database"),
     _Check(

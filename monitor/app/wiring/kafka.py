@@ -106,7 +106,9 @@ class KafkaWiring:
         """A consumer, which is closed when the application closes, if not before."""
         kafka = self._kafka
         if not kafka.bootstrap_servers:
-            raise WrongSettings("no Kafka is set: MONITOR_KAFKA__BOOTSTRAP_SERVERS=host:9092")
+            named = kafka.topics or kafka.topic_pattern is not None
+            topics = "" if named else " and MONITOR_KAFKA__TOPICS=topic (or …__TOPIC_PATTERN)"
+            raise WrongSettings(f"no Kafka is set: MONITOR_KAFKA__BOOTSTRAP_SERVERS=host:9092{topics}")
         if bool(kafka.topics) == (kafka.topic_pattern is not None):
             found = "both are set" if kafka.topics else "none is set"
             raise WrongSettings(f"set either MONITOR_KAFKA__TOPICS or MONITOR_KAFKA__TOPIC_PATTERN: {found}")

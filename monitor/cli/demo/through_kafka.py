@@ -19,7 +19,8 @@ from monitor.core.errors import OutOfReach
 from monitor.core.model import Assessment, Interaction
 from monitor.core.settings.kafka import KafkaSettings
 from monitor.ingest.kafka.client import client_options, kafka_errors
-from monitor.simulate.broker import KafkaCluster, kafka_jars
+from monitor.simulate.broker import KafkaCluster
+from monitor.simulate.kafka_jars import kafka_jars
 from monitor.simulate.traffic import event
 
 PARTITIONS = 3

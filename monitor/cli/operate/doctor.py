@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -67,7 +68,14 @@ def settings(*, as_json: AsJson = False) -> None:
     out = Console(highlight=False, soft_wrap=True)  # a path can be copied in one piece
     out.print(f"[bold]{'setting':<{widest}}  value[/]")
     for name, value in rows:
-        out.print(f"{name:<{widest}}  {'–' if value is None else literal(str(value))}")
+        out.print(f"{name:<{widest}}  {literal(_as_given(value))}")
+
+
+def _as_given(value: Any) -> str:
+    """A setting as the environment takes it."""
+    if isinstance(value, list):
+        return json.dumps(value) if not value or any("," in one for one in value) else ",".join(value)
+    return "–" if value is None else str(value)
 
 
 def _without_credentials(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`monitor health`: whether the processes of this machine or container can work."""
+"""`monitor health`: whether the processes that answer at the ports of the settings can work."""
 
 from __future__ import annotations
 
@@ -26,16 +26,19 @@ def health(
         bool, typer.Option("--alive", help="Ask only whether the process lives, whatever the database does.")
     ] = False,
 ) -> None:
-    """Ask the processes that run here whether they can work.
+    """Ask the processes that answer at the ports set here whether they can work.
 
-    The exit code is 0 if all can, 1 if one cannot, 3 if none runs. It asks at MONITOR_METRICS__PORT, where `run`,
-    `consume` and `collect` answer, and MONITOR_WEB__PORT, where `serve` does. For health checks of containers.
+    The exit code is 0 if all can, 1 if one cannot, 3 if none answers. It asks at MONITOR_METRICS__PORT, where `run`,
+    `consume` and `collect` answer, and MONITOR_WEB__PORT, where `serve` does, whatever their state directory is: set
+    the ports as they have them. For health checks of containers.
     """
+    from monitor.app.logs import say
     from monitor.app.metrics.health import LIVE, READY
 
     if url is not None and not url.startswith(("http://", "https://")):
         raise WrongSettings(f"--url: {url!r} is not an address: write http://monitor:9464")
-    addresses = addresses_of(load_settings()) if url is None else [url.rstrip("/")]
+    settings = load_settings() if url is None else None
+    addresses = [str(url).rstrip("/")] if settings is None else addresses_of(settings)
     answers = {address: answer for address in addresses if (answer := _asked(address + (LIVE if alive else READY)))}
     if not answers:
         raise OutOfReach(
@@ -44,6 +47,8 @@ def health(
         )
     for address, (_, said) in answers.items():
         typer.echo(f"{address}: {said}")
+    if settings is not None and not settings.metrics.port:
+        say("not asked: `run`, `consume` and `collect`, since MONITOR_METRICS__PORT is not set here")
     if not all(good for good, _ in answers.values()):
         raise typer.Exit(1)
 

@@ -35,7 +35,7 @@ def _without_login(url: str) -> str:
     return url
 
 
-_HttpUrl = Annotated[str, Field(pattern=r"^https?://[^/\s<>|\"\\^`{}]+[^\s<>|\"\\^`{}]*$")]
+HttpUrl = Annotated[str, Field(pattern=r"^https?://[^/\s<>|\"\\^`{}]+[^\s<>|\"\\^`{}]*$")]
 _Address = Annotated[str, Field(pattern=r"^[^\s@<>,;:\"\\()\[\]]+@[^\s@<>,;:\"\\()\[\]]+$")]
 
 
@@ -43,7 +43,7 @@ class AlertmanagerSettings(Section):
     """Prometheus's Alertmanager: one, or all of a cluster."""
 
     urls: Annotated[
-        tuple[Annotated[_HttpUrl, AfterValidator(_without_login)], ...], NoDecode, BeforeValidator(split)
+        tuple[Annotated[HttpUrl, AfterValidator(_without_login)], ...], NoDecode, BeforeValidator(split)
     ] = Field((), description="all members of one cluster, separated by commas")
     username: str | None = Field(None, description="goes with password")
     password: SecretStr | None = Field(None, description="goes with username")
@@ -62,7 +62,7 @@ class PagerDutySettings(Section):
     """A PagerDuty service, through the Events API v2."""
 
     routing_key: SecretStr | None = Field(None, description="the integration key of an Events API v2 integration")
-    url: _HttpUrl = Field("https://events.pagerduty.com", description="https://events.eu.pagerduty.com in the EU")
+    url: HttpUrl = Field("https://events.pagerduty.com", description="https://events.eu.pagerduty.com in the EU")
 
 
 class WebhookSettings(Section):

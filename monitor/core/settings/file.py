@@ -17,18 +17,19 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from monitor.core.errors import WrongSettings
-from monitor.core.settings.sections import split
+from monitor.core.settings.sections import from_home, split
 from monitor.core.yaml.problems import KeyPath, models_in, written
 
 NAMED_BY: Final = "MONITOR_CONFIG"
 IN_WORKING_DIRECTORY: Final = Path("monitor.toml")
+_TEXT: Final = "utf-8-sig"  # Windows editors begin a file with a byte order mark
 _PROFILE: Final = ".toml"  # a profile is a path with this ending, or else the name of one that ships
 
 
 def settings_file() -> Path | None:
     """The file that is read, or None if none is named and there is no `monitor.toml` here."""
     if named := os.environ.get(NAMED_BY):
-        return Path(named)
+        return from_home(Path(named))
     return IN_WORKING_DIRECTORY if IN_WORKING_DIRECTORY.is_file() else None
 
 
@@ -43,7 +44,7 @@ def read_settings_file(path: Path, form: type[BaseModel]) -> dict[str, Any]:
         table[key] = _from_folder(table[key], field, path.parent)
     profile = values.get("profile")
     if isinstance(profile, str) and profile.endswith(_PROFILE):
-        values["profile"] = str(path.parent / profile)
+        values["profile"] = _at(path.parent, profile)
     return values
 
 
@@ -63,7 +64,7 @@ def line_of(path: Path, place: KeyPath) -> int | None:
     names = tuple(part for part in place if isinstance(part, str))
     table: tuple[str, ...] = ()
     found: tuple[int, int] | None = None  # how many of the names the line has, and its number
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(path.read_text(encoding=_TEXT).splitlines(), start=1):
         if line.lstrip().startswith("["):
             here = _names(f"{line}\n")
             table = here or table
@@ -76,7 +77,7 @@ def line_of(path: Path, place: KeyPath) -> int | None:
 
 def _parsed(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding=_TEXT))
     except OSError as error:
         raise WrongSettings(f"the settings file {path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -123,10 +124,14 @@ def _from_folder(value: Any, field: FieldInfo, folder: Path) -> Any:
     """`value` with each relative path in it from `folder` on."""
     if isinstance(value, str) and value and _holds(Path, field):
         paths = split(value) if _is_list(field) else value
-        return _from_folder(paths, field, folder) if isinstance(paths, list) else str(folder / value)
+        return _from_folder(paths, field, folder) if isinstance(paths, list) else _at(folder, value)
     if isinstance(value, list) and _holds(Path, field):
-        return [str(folder / one) if isinstance(one, str) else one for one in value]
+        return [_at(folder, one) if isinstance(one, str) else one for one in value]
     return value
+
+
+def _at(folder: Path, path: str) -> str:
+    return str(folder / from_home(Path(path)))
 
 
 def _is_list(field: FieldInfo) -> bool:

@@ -14,10 +14,12 @@ from typing import Annotated, Any, Literal
 
 from platformdirs import user_state_path
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     SecretStr,
     ValidationError,
+    field_validator,
 )
 from pydantic_settings import (
     BaseSettings,
@@ -33,6 +35,7 @@ from monitor.core.errors import WrongSettings
 from monitor.core.settings.alert import (
     AlertmanagerSettings,
     EmailSettings,
+    HttpUrl,
     MetricsSettings,
     NotifySettings,
     PagerDutySettings,
@@ -43,11 +46,11 @@ from monitor.core.settings.alert import (
 from monitor.core.settings.audit import AuditSettings
 from monitor.core.settings.collect import CollectSettings
 from monitor.core.settings.export import ExportSettings, TraceUrls
+from monitor.core.settings.faults import PREFIX, SECRET_FILE, hint, told
 from monitor.core.settings.file import (
     IN_WORKING_DIRECTORY,
     NAMED_BY,
     exposed_secrets,
-    line_of,
     read_settings_file,
     settings_file,
 )
@@ -65,13 +68,13 @@ from monitor.core.settings.sections import (
     ProbeSettings,
     RerankerSettings,
     SidecarSettings,
+    from_home,
+    paths_from_home,
 )
 from monitor.core.settings.tracing import TracingSettings
 from monitor.core.settings.web import WebSettings
-from monitor.core.yaml.problems import UNKNOWN_KEY, KeyPath, keys_at, problems_of, written
+from monitor.core.yaml.problems import problems_of
 
-PREFIX = "MONITOR_"
-_FILE = "_FILE"
 # read by tests and benchmarks, and by `monitor.client` in the chatbot
 _NOT_OURS = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES", "MONITOR_TEST_", "MONITOR_CLIENT_")
 log = logging.getLogger(__name__)
@@ -89,17 +92,23 @@ def state_dir() -> Path:
         raise WrongSettings("this user has no home directory: set MONITOR_STATE_DIR to a writable folder") from None
 
 
+def _from_home(profile: str | None) -> str | None:
+    return str(from_home(Path(profile))) if profile and profile.startswith("~") else profile
+
+
 class Settings(BaseSettings):
     """Every setting with its default."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
+
+    _home = field_validator("*")(paths_from_home)
 
     state_dir: Path = Field(
         default_factory=state_dir,
         description="folder of the embedded PostgreSQL, keys and caches; default: the user's state directory",
     )
     database_url: SecretStr | None = Field(None, description="any PostgreSQL ≥ 15; default: the embedded database")
-    profile: str | None = Field(
+    profile: Annotated[str | None, AfterValidator(_from_home)] = Field(
         None, description="name of a shipped profile, or path of a profile file; default: by embedder"
     )
     rules: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = Field(
@@ -112,7 +121,9 @@ class Settings(BaseSettings):
         None, description="file with the prices of the chatbots' models; default: none, so no costs"
     )
     log_format: Literal["text", "json"] = Field("text", description="of what is logged; json: one object a line")
-    public_url: str | None = Field(None, description="URL of this installation, for links in messages")
+    public_url: Annotated[HttpUrl | None, BeforeValidator(lambda url: url or None)] = Field(
+        None, description="URL of this installation, for links in messages"
+    )
     docs_url: Annotated[str | None, Field(pattern=r"^https?://([^\s<>|\"\\^`{}?#]|\{page\})+$")] = Field(
         None,
         description="where people read this documentation, for runbooks as links: the URL above `docs/`, or, of a site "
@@ -176,7 +187,7 @@ def _is_secret_file(name: str) -> bool:
     section, _, field = name.upper().removeprefix(PREFIX).lower().partition("__")
     known = Settings.model_fields.get(section)
     fields = getattr(known.annotation, "model_fields", {}) if known else {}
-    return name.upper().endswith(_FILE) and field not in fields
+    return name.upper().endswith(SECRET_FILE) and field not in fields
 
 
 class _PlainSource(EnvSettingsSource):
@@ -196,9 +207,10 @@ class _SecretFileSource(EnvSettingsSource):
         for name, path in os.environ.items():
             if name.upper().startswith(PREFIX) and _is_secret_file(name):
                 try:
-                    values[name[: -len(_FILE)].lower()] = Path(path).read_text(encoding="utf-8").strip()
+                    value = from_home(Path(path)).read_text(encoding="utf-8-sig").strip()
                 except (OSError, UnicodeDecodeError) as error:
                     raise WrongSettings(f"{name}: cannot read {path!r}: {error}") from None
+                values[name[: -len(SECRET_FILE)].lower()] = value
         return values
 
 
@@ -210,18 +222,26 @@ def load_settings(**overrides: Any) -> Settings:
     """
     file = settings_file()
     for name in unknown_names():
-        log.warning("%s is not a setting of monitor and is ignored; %s", name, _hint(_nearest(name)))
+        log.warning("%s is not a setting of monitor and is ignored; %s", name, hint(_nearest(name)))
     if secrets := readable_secrets():
         log.warning("every user of this machine can read %s in %s: chmod 640 %s", ", ".join(secrets), file, file)
+    for name in _given_twice():
+        log.warning("%s and %s%s are both set, and the file is ignored: unset one", name, name, SECRET_FILE)
     try:
         return Settings(**overrides)
     except ValidationError as error:
-        found = "\n".join(f"  {_told(path, problem, file)}" for path, problem in problems_of(error, Settings))
+        found = "\n".join(f"  {told(path, problem, file, Settings)}" for path, problem in problems_of(error, Settings))
         places = f"MONITOR_… in the environment, or {file or IN_WORKING_DIRECTORY}"
         raise WrongSettings(f"wrong settings ({places}):\n{found}") from None
     except SettingsError as error:
         field = str(error).partition('"')[2].partition('"')[0]
         raise WrongSettings(f"MONITOR_{field.upper()}…: is not valid JSON: {error.__cause__}") from None
+
+
+def _given_twice() -> list[str]:
+    """Names of settings that the environment gives, and a file with their value too."""
+    given = {name.upper() for name in os.environ}
+    return sorted(name for name in given if f"{name}{SECRET_FILE}" in given and _is_secret_file(name + SECRET_FILE))
 
 
 def readable_secrets() -> list[str]:
@@ -240,7 +260,7 @@ def unknown_names() -> list[str]:
     Unknown names in a section are not among them: `load_settings` refuses those.
     """
     ours = (name for name in os.environ if name.startswith(PREFIX) and not name.startswith(_NOT_OURS))
-    unknown = (name for name in ours if not _is_known(name) and not _is_known(name.removesuffix(_FILE)))
+    unknown = (name for name in ours if not _is_known(name) and not _is_known(name.removesuffix(SECRET_FILE)))
     return sorted(name for name in unknown if name != NAMED_BY)
 
 
@@ -263,28 +283,3 @@ def _nearest(name: str) -> str | None:
     known = sections if nested else [field for field in Settings.model_fields if field not in sections]
     similar = get_close_matches(first.lower(), known, n=1)
     return f"{PREFIX}{similar[0].upper()}{nested}{rest}" if similar else None
-
-
-def _hint(name: str | None) -> str:
-    return f"did you mean {name}?" if name else "`monitor settings` lists all settings"
-
-
-def _told(path: KeyPath, problem: str, file: Path | None) -> str:
-    """A problem with the name in the environment that caused it, or with its line in the file."""
-    for length in range(len(path), 0, -1):
-        name = _in_environment(path[:length])
-        given = {known.upper() for known in os.environ} & {name, name + _FILE}
-        if not given:
-            continue
-        if length < len(path):  # a value in JSON
-            return f"{min(given)}: {written(path[length:])}: {problem}"
-        if problem.startswith(UNKNOWN_KEY):
-            similar = get_close_matches(str(path[-1]), keys_at(Settings, path[:-1]), n=1)
-            problem = f"is not a setting; {_hint(_in_environment((*path[:-1], *similar)) if similar else None)}"
-        return f"{min(given)}: {problem}"
-    line = None if file is None else line_of(file, path)
-    return f"{written(path)}: {problem}" if line is None else f"{file}:{line}: {written(path)}: {problem}"
-
-
-def _in_environment(path: KeyPath) -> str:
-    return PREFIX + "__".join(map(str, path)).upper()

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import json
+import os.path
 from pathlib import Path
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import NoDecode
 
 from monitor.core import plugins
@@ -15,9 +25,26 @@ from monitor.core.plugins import choice
 
 def split(value: object) -> object:
     """Reads `a, b` from the environment as a list of two; JSON lists too."""
-    if isinstance(value, str) and not value.lstrip().startswith("["):
+    if not isinstance(value, str):
+        return value
+    if not value.lstrip().startswith("["):
         return [part.strip() for part in value.split(",") if part.strip()]
-    return json.loads(value) if isinstance(value, str) else value
+    try:
+        return json.loads(value)
+    except ValueError:
+        raise ValueError('must be a list: write a,b or ["a", "b"]') from None
+
+
+def from_home(path: Path) -> Path:
+    """`path` with the user's home in place of `~` at its beginning; the home of an unknown user stays as it is."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111  that of Path would raise
+
+
+def paths_from_home(value: Any) -> Any:
+    """The value of a setting, in which a path, or each path of several, begins as `from_home` says."""
+    if isinstance(value, tuple):
+        return tuple(map(paths_from_home, value))
+    return from_home(value) if isinstance(value, Path) else value
 
 
 Port = Annotated[int, Field(ge=0, lt=65_536)]  # to listen on; 0 is any free one
@@ -42,6 +69,8 @@ class Section(BaseModel):
     """A group of settings; an unknown name in it is an error, so that typing errors are noticed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    _home = field_validator("*")(paths_from_home)
 
 
 class IngestSettings(Section):

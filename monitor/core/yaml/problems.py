@@ -116,6 +116,8 @@ def _words(fault: str, limits: Mapping[str, Any]) -> str:
     if fault in {"string_too_short", "too_short"} and limits["min_length"] == 1:
         return "must not be empty"
     if fault == "string_pattern_mismatch":
+        if limits["pattern"].startswith(r"^[^\s@"):
+            return "must be an e-mail address such as ada@monitor.example"
         kind = "be an http or https URL of" if limits["pattern"].startswith("^https?://") else "have"
         return f"must {kind} the form {limits['pattern']}"
     return _WORDS.get(fault, "").format(**{name: _shown(limit) for name, limit in limits.items()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -82,3 +83,28 @@ def test_sigterm_ends_a_stage_that_does_not_end(monitor, log, event, rows, store
     stored(3)
     assert again.terminate() == 0
     assert "2 received = 2 assessed + 0 duplicate + 0 dead" in again.err
+
+
+STANDING_STILL = """
+import sys
+from threading import Event, Thread
+
+from monitor.cli import terminal
+
+terminal.LAST_RESORT = terminal.PRINTED_WITHIN = 0.2
+with terminal.stopping():
+    Thread(target=sys.stderr.write, args=("x" * 1_000_000,), daemon=True).start()
+    print("waiting", flush=True)
+    Event().wait()
+"""
+
+
+def test_a_terminal_that_nobody_reads_does_not_keep_the_process():
+    ours, its = os.openpty()  # takes a few thousand characters
+    command = [sys.executable, "-c", STANDING_STILL]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=its, text=True) as running:
+        assert running.stdout.readline() == "waiting\n"
+        running.send_signal(signal.SIGTERM)
+        assert running.wait() == -signal.SIGALRM
+    os.close(ours)
+    os.close(its)

@@ -171,8 +171,8 @@ def test_a_replay_without_its_sidecar_ends_and_leaves_it_to_later(hashing, serve
         ({"SIDECAR__MODE": "regenerate", "LLM__MODEL": "m"}, "the sidecar needs a key: set MONITOR_LLM__API_KEY"),
         ({"JUDGE__MODE": "separate", "JUDGE__MODEL": "m"}, "the judge needs a key: set MONITOR_LLM__API_KEY"),
         ({"EMBEDDING__PROVIDER": "openai"}, "set MONITOR_EMBEDDING__API_KEY or MONITOR_LLM__API_KEY"),
-        ({"JUDGE__MODE": "separate", "JUDGE__BATCH": "true"}, "batch needs mode combined"),
-        ({"LLM__BUDGET__COST_PER_DAY": "1"}, "a budget in money needs input_price and output_price"),
+        ({"JUDGE__MODE": "separate", "JUDGE__BATCH": "true"}, "BATCH needs MODE combined"),
+        ({"LLM__BUDGET__COST_PER_DAY": "1"}, "a budget in money needs INPUT_PRICE and OUTPUT_PRICE"),
     ],
 )
 def test_a_wrong_setting_is_two_and_is_named(hashing, settings, named):

@@ -17,8 +17,9 @@ from kafka.errors import KafkaError
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from monitor.core.errors import OutOfReach, WrongSettings
-from monitor.simulate import broker
-from monitor.simulate.broker import KafkaCluster, kafka_jars
+from monitor.simulate import kafka_jars as jars_of
+from monitor.simulate.broker import KafkaCluster
+from monitor.simulate.kafka_jars import class_archive, java_program, kafka_jars
 from tests.rig.ingest import kafka_cluster as given
 from tests.rig.ingest.kafka_cluster import KEY_PASSWORD, PASSWORD, USER, read, unsigned_token
 from tests.rig.installation import ROOT
@@ -27,7 +28,8 @@ from tests.rig.waiting import until
 OWNER = """
 import sys
 from pathlib import Path
-from monitor.simulate.broker import KafkaCluster, kafka_jars
+from monitor.simulate.broker import KafkaCluster
+from monitor.simulate.kafka_jars import kafka_jars
 with KafkaCluster(Path(sys.argv[1]), jars=kafka_jars()):
     print("ready", flush=True)
     sys.stdin.read()
@@ -227,6 +229,22 @@ def test_a_node_that_does_not_start_says_why(folder):
     assert not running_in(folder)
 
 
+@pytest.mark.usefixtures("secured_kafka")
+def test_java_takes_the_classes_that_the_first_node_left():
+    jars = kafka_jars()
+    must = ("-Xshare:on", f"-XX:SharedArchiveFile={class_archive(jars)}")  # or it does not start
+    ended = subprocess.run([java_program(), *must, "-cp", f"{jars}/*", "-version"], check=False, capture_output=True)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_a_node_starts_without_classes_that_are_damaged(folder, tmp_path):
+    jars = tmp_path / "jars"
+    jars.symlink_to(kafka_jars())
+    class_archive(jars).write_bytes(b"no classes" * 1_000)
+    with KafkaCluster(folder, jars=jars) as cluster:
+        given.create_topic(cluster.bootstrap_servers, "answers")
+
+
 @pytest.mark.parametrize("present", [(), ("java",)])
 def test_what_is_missing_is_named(monkeypatch, tmp_path, present):
     monkeypatch.delenv("JAVA_HOME", raising=False)
@@ -250,7 +268,7 @@ def test_an_old_java_is_named(monkeypatch, tmp_path):
 def test_half_a_fetch_leaves_no_folder(monkeypatch, tmp_path):
     pom = tmp_path / "pom.xml"
     pom.write_text("<project/>")
-    monkeypatch.setattr(broker, "_POM", pom)
+    monkeypatch.setattr(jars_of, "_POM", pom)
     for name, says in (("java", "exit 0"), ("mvn", 'echo "cannot resolve"; exit 1')):
         (tmp_path / name).write_text(f"#!/bin/sh\n{says}\n")
         (tmp_path / name).chmod(0o755)

@@ -7,6 +7,7 @@ clusters are started with the machine's Java.
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import shutil
@@ -17,6 +18,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -24,7 +26,8 @@ from uuid import uuid4
 import pytest
 
 from monitor.core.errors import Fatal
-from monitor.simulate.broker import KafkaCluster, kafka_jars
+from monitor.simulate.broker import KafkaCluster
+from monitor.simulate.kafka_jars import class_archive, kafka_jars
 from tests.rig.services import Shared, missing
 
 with warnings.catch_warnings():
@@ -40,7 +43,8 @@ BROKER = f"""
 import sys
 from pathlib import Path
 from monitor.core.errors import Fatal
-from monitor.simulate.broker import KafkaCluster, kafka_jars
+from monitor.simulate.broker import KafkaCluster
+from monitor.simulate.kafka_jars import kafka_jars
 try:
     with KafkaCluster(Path(sys.argv[1]), jars=kafka_jars()) as started:
         print(started.bootstrap_servers, flush=True)
@@ -93,7 +97,7 @@ def cluster(**arguments: Any) -> Iterator[KafkaCluster]:
     """
     with tempfile.TemporaryDirectory(prefix="monitor-kafka-") as folder, ExitStack() as stack:
         with _needed():
-            started = stack.enter_context(KafkaCluster(Path(folder), jars=kafka_jars(), **arguments))
+            started = stack.enter_context(KafkaCluster(Path(folder), jars=_jars(), **arguments))
         yield started
 
 
@@ -114,13 +118,28 @@ def secured_cluster() -> Iterator[KafkaCluster]:
             started = stack.enter_context(
                 KafkaCluster(
                     folder,
-                    jars=kafka_jars(),
+                    jars=_jars(),
                     listeners=SECURED,
                     properties=_SECURED_PROPERTIES,
                     formatted_with=[part for user in scram for part in ("--add-scram", user)],
                 )
             )
         yield started
+
+
+@cache
+def _jars() -> Path:
+    """Kafka's jars, with their class archive: the first process of all that runs tests here makes it."""
+    jars = kafka_jars()
+    archive = class_archive(jars)
+    if not os.access(archive.parent, os.W_OK):  # brokers start without it too
+        return jars
+    with archive.with_suffix(".lock").open("w") as lock, tempfile.TemporaryDirectory(prefix="monitor-kafka-") as folder:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not archive.exists():
+            with KafkaCluster(Path(folder), jars=jars, archives_classes=True) as started:
+                started.stop(1)
+    return jars
 
 
 @contextmanager
@@ -134,7 +153,11 @@ def _needed() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def kafka(shared: Shared) -> str:
     """Bootstrap servers of one broker that all tests share; each makes topics of its own (`new_topic_name`)."""
-    return os.environ.get("MONITOR_TEST_KAFKA") or shared.service("kafka", BROKER, shared.folder / "kafka")
+    if given := os.environ.get("MONITOR_TEST_KAFKA"):
+        return given
+    with _needed():
+        _jars()
+    return shared.service("kafka", BROKER, shared.folder / "kafka")
 
 
 @pytest.fixture(scope="module")

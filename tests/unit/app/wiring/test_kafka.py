@@ -29,6 +29,22 @@ class Cluster:
         pass
 
 
+@pytest.mark.parametrize(
+    ("read", "lacking"),
+    [
+        ({}, "MONITOR_KAFKA__BOOTSTRAP_SERVERS=host:9092 and MONITOR_KAFKA__TOPICS=topic (or …__TOPIC_PATTERN)"),
+        ({"topics": ("rag",)}, "MONITOR_KAFKA__BOOTSTRAP_SERVERS=host:9092"),
+        ({"topic_pattern": "rag.*"}, "MONITOR_KAFKA__BOOTSTRAP_SERVERS=host:9092"),
+    ],
+)
+def test_all_that_is_lacking_is_named_at_once(read, lacking):
+    with ExitStack() as closing:
+        wiring = KafkaWiring(KafkaSettings(**read), engine=None, new_writer=None, closing=closing, now=clock)
+        with pytest.raises(WrongSettings) as refused:
+            wiring.source()
+    assert str(refused.value) == f"no Kafka is set: {lacking}"
+
+
 @pytest.mark.parametrize("read", [{"topics": ("otlp", "rag")}, {"topic_pattern": "otlp.*|rag"}])
 def test_a_topic_that_is_called_like_ours_is_refused_in_our_group(read, monkeypatch):
     monkeypatch.setattr(kafka, "connected", lambda _: Cluster("otlp", "rag", "http"))

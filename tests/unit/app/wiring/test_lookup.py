@@ -80,9 +80,9 @@ def test_the_doctor_asks_every_source(settings, file):
 @pytest.mark.parametrize(
     ("named", "problem"),
     [
-        ({"QUERY": "SELECT 1"}, "database_url and query go together"),
-        ({"DATABASE_URL": "sqlite://", "QUERY": "SELECT id, t FROM d"}, "query needs the bind :ids"),
-        ({"PATH": "x", "URL": "http://kb/{id}"}, "only one of query, url and path can be set"),
+        ({"QUERY": "SELECT 1"}, "LOOKUP__…: DATABASE_URL and QUERY go together"),
+        ({"DATABASE_URL": "sqlite://", "QUERY": "SELECT id, t FROM d"}, "LOOKUP__…: QUERY needs the bind :ids"),
+        ({"PATH": "x", "URL": "http://kb/{id}"}, "LOOKUP__…: only one of QUERY, URL and PATH can be set"),
         ({"URL": "http://{id}/"}, "LOOKUP__URL: must be an http or https URL of the form "),
     ],
 )

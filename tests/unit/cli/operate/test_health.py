@@ -92,6 +92,15 @@ def test_a_port_on_which_somebody_else_never_answers_fails(asked, monkeypatch):
     assert "no answer: timed out" in answer.stdout
 
 
+def test_it_says_whom_it_cannot_ask(monkeypatch):
+    monkeypatch.delenv("MONITOR_METRICS__PORT", raising=False)
+    with process() as port:
+        monkeypatch.setenv("MONITOR_WEB__PORT", str(port))
+        answer = CliRunner().invoke(command_line, ["health"])
+    assert (answer.exit_code, answer.stdout) == (0, f"http://127.0.0.1:{port}: ready\n")
+    assert "not asked: `run`, `consume` and `collect`, since MONITOR_METRICS__PORT is not set here" in answer.stderr
+
+
 def test_what_is_no_address_is_refused(asked):
     assert isinstance(asked("--url", "file:///etc/passwd").exception, WrongSettings)
 

@@ -4,7 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from monitor.cli.app import app
 from monitor.core.errors import WrongSettings
 from monitor.core.settings.load import Settings, load_settings
 
@@ -153,6 +155,13 @@ def test_a_secret_file_that_is_no_text_is_refused_without_its_bytes(env, secret_
         ("MONITOR_EMBEDDING__THREADS", "-1", "must be 0 or more"),
         ("MONITOR_EVALUATION_INTERVAL", "0", "must be more than 0"),
         ("MONITOR_INGEST__APP", "", "must not be empty"),
+        ("MONITOR_REPORT__APPS", "['a']", 'must be a list: write a,b or ["a", "b"]'),
+        ("MONITOR_EMAIL__RECIPIENTS", "a@b.example, x", "[1]: must be an e-mail address such as ada@monitor.example"),
+        (
+            "MONITOR_PUBLIC_URL",
+            "monitor.example",
+            r"must be an http or https URL of the form ^https?://[^/\s<>|\"\\^`{}]+[^\s<>|\"\\^`{}]*$",
+        ),
         ("MONITOR_KAFKA__BY_TOPIC", '{"rag": {"dialekt": "ragas"}}', "rag.dialekt: unknown key; did you mean dialect?"),
     ],
 )
@@ -319,3 +328,76 @@ def test_kafkas_secrets_come_from_files_and_are_masked(monkeypatch, tmp_path):
     settings = load_settings()
     assert settings.kafka.sasl_plain_password.get_secret_value() == "s3cret"
     assert "s3cret" not in settings.model_dump_json() + repr(settings)
+
+
+def test_settings_that_contradict_each_other_are_called_as_the_environment_has_them(env):
+    env(MONITOR_WEB__OIDC__ISSUER="https://id.example", MONITOR_EMAIL__HOST="mail.example")
+    env(MONITOR_LLM__BUDGET__COST_PER_DAY=1)
+    with pytest.raises(WrongSettings) as refused:
+        load_settings()
+    assert str(refused.value).splitlines()[1:] == [
+        "  MONITOR_LLM__…: a budget in money needs INPUT_PRICE and OUTPUT_PRICE",
+        "  MONITOR_EMAIL__…: HOST, SENDER and RECIPIENTS go together",
+        "  MONITOR_WEB__OIDC__…: ISSUER and CLIENT_ID go together",
+    ]
+
+
+def test_settings_of_the_file_that_contradict_each_other_are_called_as_the_file_has_them(toml):
+    toml('[web.oidc]\nissuer = "https://id.example"\n')
+    with pytest.raises(WrongSettings, match=r"monitor\.toml:1: web\.oidc: issuer and client_id go together"):
+        load_settings()
+
+
+@pytest.mark.parametrize("given", ["", "https://monitor.example", "http://10.0.0.1:8080/rag/"])
+def test_the_address_for_links_is_a_url_or_none(env, given):
+    env(MONITOR_PUBLIC_URL=given)
+    assert load_settings().public_url == (given or None)
+
+
+def test_a_secret_that_is_given_twice_is_warned_of(env, secret_file, caplog):
+    env(MONITOR_LLM__API_KEY="other", MONITOR_LLM__API_KEY_FILE=secret_file, MONITOR_SLACK__BOT_TOKEN_FILE=secret_file)
+    assert load_settings().llm.api_key.get_secret_value() == "other"
+    (warning,) = caplog.messages
+    assert warning == (
+        "MONITOR_LLM__API_KEY and MONITOR_LLM__API_KEY_FILE are both set, and the file is ignored: unset one"
+    )
+
+
+def test_a_tilde_is_the_home_of_the_user_in_every_path(env, toml, tmp_path):
+    """A shell has it so; the files that systemd and Docker read settings from do not."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "secret").write_text(f"\ufeff{SECRET}\n", encoding="utf-8")
+    env(HOME=home, MONITOR_STATE_DIR="~/st", MONITOR_PROFILE="~/ours.toml", MONITOR_LLM__API_KEY_FILE="~/secret")
+    env(MONITOR_REDACTION__PREVIOUS_KEY_FILES="~/old,/older", MONITOR_PROBES="~nobody-of-this-name/probes.yaml")
+    toml('rules = "~/rules.yaml"\n[audit]\nkey_file = "~/key"\n[lookup.by_app.shop]\npath = "~/shop.jsonl"\n')
+    settings = load_settings()
+    assert (settings.state_dir, settings.rules) == (home / "st", home / "rules.yaml")
+    assert (settings.profile, settings.audit.key_file) == (str(home / "ours.toml"), home / "key")
+    assert settings.llm.api_key.get_secret_value() == SECRET
+    assert settings.redaction.previous_key_files == (home / "old", Path("/older"))
+    assert settings.lookup.by_app["shop"].path == home / "shop.jsonl"
+    assert settings.probes == Path("~nobody-of-this-name/probes.yaml")
+
+
+def test_a_settings_file_may_begin_with_a_byte_order_mark(toml):
+    toml('\ufeffprofile = "ours"\n')
+    assert load_settings().profile == "ours"
+    toml('\ufeffprofil = "ours"\n')
+    with pytest.raises(WrongSettings, match=r"monitor\.toml:1: profil: unknown key; did you mean profile\?"):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [("a, b", "a,b"), ('["a,b", "c"]', '["a,b", "c"]'), ("", "[]")],
+    ids=["several", "comma", "none"],
+)
+def test_a_list_is_shown_in_a_form_that_the_environment_takes(env, given, shown):
+    env(MONITOR_REPORT__APPS=given)
+    name, output = "MONITOR_REPORT__APPS", CliRunner().invoke(app, ["settings"]).output
+    (line,) = [line for line in output.splitlines() if line.startswith(f"{name} ")]
+    assert line.split(maxsplit=1)[1] == shown
+    before = load_settings().report.apps
+    env(MONITOR_REPORT__APPS=shown)
+    assert load_settings().report.apps == before
