@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from monitor.cli.fitting import fitted
 from monitor.cli.opening import opened
 from monitor.cli.terminal import (
     AppOfEvents,
@@ -82,11 +83,9 @@ def deadletters_list(
             literal(row["begins"][:60].decode("utf-8", "replace")),
             *([row["outcome"] or "open"] if everything else []),
         )
-    for column in table.columns:
-        column.overflow = "fold"  # never cut, so that people can copy it
-    table.columns[0].no_wrap = True
     if rows:
-        Console().print(table)
+        console = Console()
+        console.print(fitted(table, console.width))
     kind = "dead letters" if everything else "open dead letters"
     Console(highlight=False).print(f"{len(rows)} of {amount.total} {kind}" if rows else f"no {kind}")
 

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from monitor.cli.fitting import fitted
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.message import Skip
@@ -51,7 +52,7 @@ def ledger(
         typer.echo("no message of this group or topic was read yet" if filtered else _EMPTY)
     else:
         console = Console(highlight=False)
-        console.print(ledger_table(rows))
+        console.print(fitted(ledger_table(rows), console.width))
         for lost in losses(rows):
             console.print(literal(lost), style="bold yellow")
         for difference in differences:

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from monitor.cli.fitting import fitted
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, literal, plural, print_json, stopping
 from monitor.core.pending import Work
@@ -84,7 +85,8 @@ def list_(
             following,
             literal(row["last_error"] or ""),
         )
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    console.print(fitted(table, console.width))
 
 
 @pending_app.command()

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from monitor.cli.fitting import fitted
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, actor, duration, literal, print_json
 from monitor.core.errors import WrongSettings
@@ -119,10 +120,8 @@ def tokens_list(*, as_json: AsJson = False) -> None:
             literal(token.created_by),
             used,
         )
-    for column in table.columns:
-        column.overflow = "fold"
-    table.columns[0].no_wrap = True
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    console.print(fitted(table, console.width))
 
 
 @tokens_app.command("revoke")

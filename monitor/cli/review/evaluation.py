@@ -8,6 +8,7 @@ from rich.console import Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from monitor.cli.fitting import fitted
 from monitor.cli.terminal import literal
 from monitor.core.text.plain import readable
 from monitor.review.evaluate.document import headline, interval, sections
@@ -30,14 +31,15 @@ def terminal(evaluated: Evaluated, width: int) -> RenderableType:
     return Group(*parts)
 
 
-def _table(grid: Grid, width: int) -> Table:
-    """The widest layout that fits: with intervals, without, with narrow gaps, and at worst with broken words."""
+def _table(grid: Grid, width: int) -> RenderableType:
+    """The widest layout that fits: with intervals, without, with narrow gaps, and at worst a line for each cell."""
     for gap, bounded in ((2, not grid.dense), (2, False), (1, False)):
         cells = [[_lines(cell, with_interval=bounded) for cell in row] for row in grid.rows]
         widths = _widths(grid, cells, width - gap * len(grid.headings))
         if widths is not None:
             return _filled(grid, cells, gap, widths)
-    return _filled(grid, [[_lines(cell, with_interval=False) for cell in row] for row in grid.rows], 1, None)
+    cells = [[_lines(cell, with_interval=False) for cell in row] for row in grid.rows]
+    return fitted(_filled(grid, cells, 1, None), width)
 
 
 def _widths(grid: Grid, cells: Sequence[Sequence[str]], room: int) -> list[int] | None:
@@ -62,7 +64,7 @@ def _filled(grid: Grid, cells: Sequence[Sequence[str]], gap: int, widths: Sequen
         table.add_column(heading, justify=side, vertical="bottom", width=width, overflow="fold")
     before = ""
     for name, *others in cells:
-        shown = "" if grid.labels > 1 and name == before else name
+        shown = "" if grid.labels > 1 and name == before and widths is not None else name
         table.add_row(*map(literal, (shown, *others)))
         before = name
     return table
