@@ -104,7 +104,8 @@ def parse_matcher(text: str) -> Matcher:
     match = _MATCHER.fullmatch(text)
     if match is None:
         raise ValueError(
-            f'{text!r} is not a matcher: write it as app="shop", app!="shop", app=~"shop.*" or app!~"shop.*"'
+            f'{text!r} is not a matcher: write it as rule="negative-rate", app="shop", app!="shop", app=~"shop.*" or '
+            'app!~"shop.*"'
         )
     label, operator, value = match.groups()
     if (value[:1] == '"') is not (value[1:][-1:] == '"'):

@@ -178,7 +178,7 @@ def _flow(
 
 
 def _log_setup(application: Application) -> None:
-    kind = "embedded database" if application.settings.database_url is None else "MONITOR_DATABASE_URL"
+    kind = "embedded database" if application.settings.database_url is None else "database of MONITOR_DATABASE_URL"
     profile, embedder = application.assessing.profile, application.assessing.embedder
     log.info("storing in the %s, profile %s, embedder %s", kind, profile.name, embedder.model)
     sidecar, judge = application.settings.sidecar.mode, application.settings.judge.mode

@@ -59,7 +59,7 @@ def is_flagged(rank: float | None) -> bool:
 def rank_words(rank: float | None) -> str:
     """The rank of an answer in words; None: there is no reference for it."""
     if rank is None:
-        return "no reference period is frozen for it: the profile alone decides"
+        return "no reference period is frozen for this app, so the profile alone decides"
     if not is_flagged(rank):
         return f"usual for this app: rank {rank:.2f} of 1"
     of = 1_000 if rank < _RARE_IN_A_THOUSAND else 100

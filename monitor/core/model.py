@@ -275,7 +275,7 @@ class Assessment:
     metrics: Metrics  # the readings that the profile compares
     evidence: Evidence
     verdict: Verdict
-    rule_verdict: Verdict  # by the thesis's rule alone, for comparison
+    rule_verdict: Verdict  # by the study's rule alone, for comparison
     reasons: tuple[Reason, ...]
     refusal: Refusal
     probabilities: Probabilities

@@ -15,7 +15,7 @@ class Drawn(StrEnum):
     """Why an interaction was offered to people."""
 
     MARGIN = "margin"  # the answer was rare for its app or, without a reference, the verdict a close call
-    RULE = "rule"  # the thesis's rule disagrees with the profile
+    RULE = "rule"  # the study's rule disagrees with the profile
     JUDGE = "judge"  # the judge disagrees with the profile
     CLASS = "class"  # by its score it may be of the class that calibration lacks
     PLAN = "plan"  # drawn for the true rate of a period

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from monitor.core.text.plain import plural
 from monitor.review.agreement import ENOUGH, Agreement, Week
 from monitor.review.draw import Offer
 from monitor.review.label import Drawn
@@ -47,7 +48,7 @@ def remarks(together: Week, left_out: int) -> Iterator[str]:
     if together.disputed:
         yield f"people disagree on {together.disputed}: the majority counts, or the newest label in a tie"
     if left_out:
-        yield f"left out: {left_out} labelled answers that were not drawn at random"
+        yield f"left out: {plural(left_out, 'labelled answer')} not drawn at random"
 
 
 def week_json(week: Week) -> dict[str, Any]:

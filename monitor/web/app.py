@@ -160,6 +160,8 @@ def _wants_json(request: Request) -> bool:
 def _answer(request: Request, status: HTTPStatus, message: str, **headers: str) -> Response:
     if _wants_json(request):
         return _problem(status, message, **headers)
+    if message == HTTPStatus.NOT_FOUND.phrase:  # the framework's, for an address without a route
+        message = "there is no page at this address"
     sentence = f"{message[:1].upper()}{message[1:].rstrip('.')}."
     response = bare_page("base/error.html", status=status, code=int(status), title=status.phrase, message=sentence)
     response.headers.update(headers)

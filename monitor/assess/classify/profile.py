@@ -31,7 +31,7 @@ EARLIER = SHIPPED / "earlier"
 
 
 class MetricRule(BaseModel):
-    """How the thesis's rule compares one metric: which reading, against which threshold.
+    """How the study's rule compares one metric: which reading, against which threshold.
 
     `best` is the higher of the two readings: the joined one suits an answer that draws on several documents, the
     maximum one an answer that relies on a single sentence.

@@ -3,7 +3,7 @@
 First come the cases that need no feature: an empty answer, a full refusal by its wording (unless the answer goes on to
 say something that the documents carry), an answer that states nothing, no retrieved documents, no support. Then comes
 groundedness: the profile's probability that something in the answer is self-generated, from the sentences that state
-something. The thesis's rule (Wei 2024, metrics.md §1) is computed as well, for comparison: negative when any primary
+something. The study's rule (Wei 2024, metrics.md §1) is computed as well, for comparison: negative when any primary
 metric (SDQ, SDRD, SDA) is below its threshold; a negative is a refusal when QA is also below its threshold, else
 self-generated. An undefined metric is not compared.
 """
@@ -53,7 +53,7 @@ class Classified(NamedTuple):
 
 
 def thesis_rule(metrics: Metrics, profile: Profile) -> Verdict:
-    """The verdict of the thesis's rule alone."""
+    """The verdict of the study's rule alone."""
     below = metrics_below(metrics, profile)
     if not any(name in below for name in PRIMARY):
         return Verdict.GROUNDED

@@ -129,7 +129,9 @@ def alerts_ack(name: Name, *, by: By = None, comment: Comment = "") -> None:
 def alerts_silence(
     matchers: Annotated[
         list[str],
-        typer.Argument(help='Such as app=shop, severity!=info, topic=~"refund.*"; an alert has to match all.'),
+        typer.Argument(
+            help='Such as rule=negative-rate, severity!=info, topic=~"refund.*"; an alert has to match all.'
+        ),
     ],
     *,
     length: Annotated[str, typer.Option("--for", help="How long, such as 30m, 4h or 2d.")] = "1h",

@@ -164,7 +164,7 @@ def _print_stamps(out: Console, stamps: CheckedStamps) -> None:
 def _print_accounts(out: Console, found: Verification) -> None:
     """Prints what the trail accounts for without proving it, for the reader to judge."""
     if found.backfilling:
-        out.print("rows older than the trail are still being sealed: rows that no leaf holds were not looked for")
+        out.print("not all that is stored is sealed yet, so rows that no leaf holds were not looked for")
     for sealed in found.recoveries:
         out.print(f"leaf {sealed.index} is a recovery from a backup; look whether it is one that you know of:")
         for line in description(sealed.recovery):
@@ -252,7 +252,7 @@ def audit_status(*, as_json: AsJson = False) -> None:
     if status.signed_at is None:
         typer.echo("nothing is sealed yet: start `monitor run`, or run `monitor audit seal`")
     elif status.backfilling:
-        typer.echo("rows older than the trail are still being sealed")
+        typer.echo("what was stored before the trail began is still being sealed")
     typer.echo(f"witnesses: {', '.join(witnesses)}")
     for its in stamps:
         typer.echo(_stamp_line(its))

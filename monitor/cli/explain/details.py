@@ -68,7 +68,7 @@ def _metrics(row: Mapping[str, Any], profile: Profile | None) -> Table:
 
 
 def _rule(row: Mapping[str, Any]) -> Text:
-    return Text(f"verdict by the thesis's rule: {row['rule_verdict'].replace('_', '-')}\n", style="dim")
+    return Text(f"verdict by the study's rule: {row['rule_verdict'].replace('_', '-')}\n", style="dim")
 
 
 def _sentence_scores(row: Mapping[str, Any]) -> Iterator[RenderableType]:

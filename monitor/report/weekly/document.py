@@ -80,7 +80,8 @@ def _verdicts(content: Item) -> Section:
         title="Verdicts",
         words="Shares have Wilson intervals at 95 %. A change is in percentage points, with Newcombe's interval and "
         "the probability p (Fisher, two-sided) of a change this large by chance; the two may disagree when close. "
-        "Answers of one incident are related, which the figures do not know: judge a small change by the days too.",
+        "The intervals treat answers as independent, though those of one incident are not: for a small change, look at "
+        "the single days.",
         notes=notes,
         charts=tuple(_trend(content["days"])),
         tables=(

@@ -248,7 +248,7 @@ def _agreement(found: Item) -> Section:
             notes.append(
                 f"People disagree on {found['disputed']:,}: the majority counts, or the newest label in a tie."
             )
-        raters = [{"name": "The verdict", **found["verdict"]}, {"name": "The thesis's rule", **found["rule"]}]
+        raters = [{"name": "The verdict", **found["verdict"]}, {"name": "The study's rule", **found["rule"]}]
         tables.append(table_of(raters, _AGREEMENT, caption="Agreement with human labels"))
     if found["not_labelled"]:
         open_ = f"{found['not_labelled']:,} answers drawn at random are open"
@@ -266,16 +266,16 @@ def _profiles(profiles: list[Item], rule: Item) -> Section:
     if profiles:
         verdicts = [{"name": SIDES[own.value], **rule["verdicts"][own.value]} for own in Verdict]
         notes.append(
-            f"The thesis's rule agrees with {share(rule['agrees'])} of the verdicts, and calls "
+            f"The study's rule agrees with {share(rule['agrees'])} of the verdicts, and calls "
             f"{share(rule['negative'])} negative."
         )
         tables.append(table_of(profiles, _PROFILES, caption="Profiles in force", texts=4))
-        tables.append(table_of(verdicts, _RULE, caption="Verdicts against those of the thesis's rule"))
+        tables.append(table_of(verdicts, _RULE, caption="Verdicts against those of the study's rule"))
     else:
         notes.append("No profile was in force: nothing was assessed.")
     return Section(
         title="Profiles and the rule",
-        words="The profiles that gave the verdicts. The thesis's rule is kept for comparison only.",
+        words="The profiles that gave the verdicts. The study's rule is kept for comparison only.",
         notes=notes,
         tables=tables,
     )

@@ -85,7 +85,7 @@ def calibrated(
     """
     goal = objective_of(objective)
     rows = rows_of(labelled, assessments, start.groundedness)
-    _check(rows)
+    _check(rows, left_out=len(labelled) - len(rows.groups))
     rng = np.random.default_rng(seed)
     judged = cross_validated(rows, goal, rng)
     fitted = fit(rows, rng)
@@ -126,13 +126,14 @@ def _made_from(start: Profile, **changes: object) -> Profile:
     return Profile.model_validate({**{name: getattr(start, name) for name in Profile.model_fields}, **changes})
 
 
-def _check(rows: Rows) -> None:
+def _check(rows: Rows, *, left_out: int) -> None:
     made_up, groups = int(rows.made_up.sum()), len(np.unique(rows.groups))
     grounded = len(rows.made_up) - made_up
     if min(made_up, grounded) < NEEDED:
+        without = f"; {left_out:,} more refuse or have no documents, so they cannot be used" if left_out else ""
         raise WrongSettings(
             f"calibration needs at least {NEEDED} usable answers of either kind, better some 200 in total; "
-            f"the files have {grounded} grounded and {made_up} self-generated ones"
+            f"the files have {grounded} grounded and {made_up} self-generated ones{without}"
         )
     fewest = min(groups, *(len(np.unique(rows.groups[rows.made_up == kind])) for kind in (True, False)))
     if fewest < FOLDS:

@@ -1,4 +1,4 @@
-"""Fits the thresholds of the thesis's rule to labels, one for each metric."""
+"""Fits the thresholds of the study's rule to labels, one for each metric."""
 
 from __future__ import annotations
 

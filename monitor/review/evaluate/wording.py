@@ -78,8 +78,8 @@ def notes(evaluated: Evaluated) -> list[str]:
         found.append(f"The rows form only {rows.groups} groups: intervals from so few are too narrow.")
     if chosen := sum(count for why, count in evaluated.drawn.items() if why != RANDOM):
         found.append(
-            f"{chosen:,} of the rows were chosen because they looked worth a label, not drawn at random: their figures "
-            "do not hold for all answers. "
+            f"{chosen:,} of the rows {'was' if chosen == 1 else 'were'} chosen as worth a label, not drawn at random: "
+            "these figures do not hold for all answers. "
             + ("Use the figures of the random rows." if evaluated.random else "There are no random rows for those.")
         )
     return found

@@ -83,6 +83,17 @@ class ReadingStore:
             slowest[source] = min(through, slowest.get(source, through))
         return _states({source: (now - at).total_seconds() for source, at in slowest.items()})
 
+    def last_seen(self, now: datetime) -> Mapping[str, datetime]:
+        """When a reader of each source last reported, of those that have a lag."""
+        query = select(_r.topic, func.max(_r.seen_at)).where(_r.seen_at > now - MISSED).group_by(_r.topic)
+        with bounded(self._engine) as connection:
+            rows = connection.execute(query).all()
+        found: dict[str, datetime] = {}
+        for topic, seen in rows:
+            source = source_of(topic)
+            found[source] = max(seen, found.get(source, seen))
+        return found
+
     def unread(self, now: datetime) -> Mapping[str, int]:
         """Unread messages of each source at the last report."""
         found: defaultdict[str, int] = defaultdict(int)

@@ -155,7 +155,7 @@ def _form(
         status=status,
         text=text,
         rule=rule,
-        own_rule=normal_text(own_rule),
+        own_rule=normal_text(own_rule) if own_rule else "",
         message=notice,
         refused=status >= HTTPStatus.BAD_REQUEST,
         problems=list(rules_view.excerpts(text, problems)),

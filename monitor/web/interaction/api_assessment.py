@@ -125,7 +125,7 @@ class Assessment(ApiResponse):
     )
     profile: Profile
     embedding_model: str
-    rule_verdict: str = Field(description="the verdict of the thesis's rule alone, for comparison")
+    rule_verdict: str = Field(description="the verdict of the study's rule alone, for comparison")
     rank: float | None = Field(description=RANK)
     reference: str | None = Field(description=REFERENCE)
     live: bool = Field(description="false: made under another profile for comparison; alerts do not count it")

@@ -50,14 +50,16 @@ _SHOWN_SHARE = 0.01  # of an app's turns, from which the overview says that they
 _SHOWN_REASONS = 5  # of all apps
 _PROBED = timedelta(days=92)  # the age of a probe's newest run up to which it is shown
 _PROBES = 50
+_LEFT = timedelta(minutes=2)  # without news of a reader, after which it is said to be gone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A topic or file: its lag in seconds, received messages, and partitions whose ledger does not balance."""
+    """A topic, file or door: its lag in seconds, received messages, and partitions whose ledger does not balance."""
 
     name: str
     lag: float | None
+    left_at: datetime | None  # when its last reader was last heard, if it is gone
     received: int
     unbalanced: int
 
@@ -126,8 +128,9 @@ def overview(
 
 def sources(application: Application) -> list[Source]:
     """All sources that were ever consumed, by name."""
-    reading = ReadingStore(application.engine)
-    lags = {lag.labels["source"]: lag.counts[0].sum for lag in reading.lags(application.now())}
+    reading, now = ReadingStore(application.engine), application.now()
+    lags = {lag.labels["source"]: lag.counts[0].sum for lag in reading.lags(now)}
+    seen = reading.last_seen(now)
     rows, _ = Ledger(application.engine).read()
     live = [row for row in rows if row.live]
     names = sorted({*lags, *(source_of(row.topic) for row in live)})
@@ -136,6 +139,7 @@ def sources(application: Application) -> list[Source]:
         Source(
             name=name,
             lag=lags.get(name),
+            left_at=seen[name] if name in seen and seen[name] < now - _LEFT else None,
             received=sum(row.counts["received"] for row in of[name]),
             unbalanced=sum(not row.balanced for row in of[name]),
         )

@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from monitor.app.report import Format, Written, reporting
 from monitor.app.wiring.application import Application
 from monitor.core.errors import InvalidMessage, WrongSettings
+from monitor.core.text.plain import plural
 from monitor.ingest.times import instant
 from monitor.report.weekly.compare import change_verdict
 from monitor.report.weekly.week import Week, last_week, week_named
@@ -77,6 +78,11 @@ def make(request: Request, who: Reporter) -> Response:
     def work(progress: Progress, stop: Event) -> str:
         writer, week = reporting(application), last_week(application.now())
         apps, skipped = writer.apps(week), 0
+        if not apps:
+            return (
+                f"no app has answers in {week.name} or the week before, so there is no report to store; "
+                "`monitor report weekly` shows the week that has begun"
+            )
         for place, app in enumerate(apps, 1):
             if stop.is_set():
                 return "stopped before the end"
@@ -85,8 +91,9 @@ def make(request: Request, who: Reporter) -> Response:
                 writer.written(app, week)
             except WrongSettings:  # an app without answers must not stop the others
                 skipped += 1
-        without = f"; {skipped} apps had no answers" if skipped else ""
-        return f"{len(apps) - skipped} reports of {week.name} are stored{without}"
+        without = f"; {plural(skipped, 'app')} had no answers" if skipped else ""
+        stored = len(apps) - skipped
+        return f"{plural(stored, 'report')} of {week.name} {'is' if stored == 1 else 'are'} stored{without}"
 
     jobs: Jobs = request.app.state.jobs
     notice = "begun" if jobs.start(JOB, work, by=who.name) else "busy"

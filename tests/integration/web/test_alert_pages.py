@@ -301,6 +301,14 @@ def test_the_page_and_the_api_lead_with_the_cause(site, save, engine):
     assert len(told["conclusion"]) == 3
 
 
+def test_an_address_without_a_page_leads_back_to_the_pages(site):
+    client, _ = site.signed_in("viewer")
+    answer = client.get("/no-such-page")
+    assert answer.status_code == 404
+    assert "There is no page at this address." in answer.text
+    assert '<a href="/alerts">' in answer.text
+
+
 def test_an_address_of_an_episode_leads_to_its_alert(site, save):
     save(FIRING)
     client = site.by_token("viewer")
@@ -387,7 +395,7 @@ def test_a_silence_is_shown_for_what_it_does_before_it_is_made(site, save, rows)
     ("matchers", "said"),
     [
         ("  ", "Write at least one matcher"),
-        ("app", "is not a matcher"),
+        ("negative-rate", "is not a matcher: write it as rule=&#34;negative-rate&#34;, "),
         ("app=~(", "is not a regular expression"),
         ('app=""', "this would silence every alert"),
     ],
@@ -438,7 +446,7 @@ def test_rules_that_were_evaluated_in_another_form_say_so(site, engine):
         Round(rule="negative-rate", rule_digest="another", at=at(0), memory=RuleMemory(), transitions=())
     )
     text = site.by_token("viewer").get("/alerts").text
-    assert "not evaluated yet in this form" in text
+    assert "not evaluated yet" in text
     assert "last evaluated" not in text
     assert "never evaluated</span> in this form; evaluated in another form at <time" in text
 

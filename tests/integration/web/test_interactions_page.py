@@ -142,6 +142,11 @@ def test_words_are_found(client):
     assert "No answers match these filters" in client.get("/interactions?words=ada@example.org").text
 
 
+def test_what_waits_is_told_in_a_sentence_of_its_own(site):
+    text = " ".join(re.sub("<.*?>", "", site.by_token("viewer").get("/interactions").text).split())
+    assert "match these filters. Show 28 days. Interactions that wait for their assessment" in text
+
+
 def test_what_cannot_be_read_is_said(client):
     answer = client.get("/interactions?metric=sdq&low=<x>")
     assert answer.status_code == 200

@@ -9,10 +9,11 @@ import pytest
 from monitor.alert.evaluation.memory import Round, RuleMemory
 from monitor.alert.state import Transition
 from monitor.core.diagnosis import Diagnosis
-from monitor.core.message import Position
+from monitor.core.message import Position, Progress
 from monitor.core.model import Verdict
 from monitor.store.alert.alerts import PostgresAlertStore
 from monitor.store.interaction.overview import KEPT, SETTLED, OverviewStore
+from monitor.store.ledger.progress import ReadingStore
 from tests.factories.alert.alerts import an_alert
 from tests.factories.answers import NOON, a_batch, an_assessment, at
 from tests.factories.assess.diagnoses import a_diagnosis
@@ -41,6 +42,17 @@ def diagnosed(writer):
             an_assessment(id="of the release before", app="other"),
         )
     )
+
+
+def test_a_source_without_a_reader_has_no_lag_that_grows(site, engine):
+    for topic, minute in (("live", -1), ("left", -9)):
+        ReadingStore(engine).note("monitor", [Progress(topic=topic, partition=0, through=at(-9), behind=0)], at(minute))
+    text = site.by_token("viewer").get("/").text
+    live, left = (text[text.index(f">{topic}</th>") :].split("</tr>")[0] for topic in ("live", "left"))
+    assert "9m" in live
+    assert "not read since" in left
+    assert "11:51" in left
+    assert "9m" not in left
 
 
 @pytest.mark.usefixtures("diagnosed")

@@ -58,11 +58,17 @@ def test_last_week_s_report_is_written_when_somebody_asks(site, rows):
     client = made(site)
     assert rows("SELECT app, period_start::date::text FROM report") == [(APP, "2025-11-10")]
     text = client.get("/reports").text
-    assert "1 reports of 2025-W46 are stored" in text
+    assert "1 report of 2025-W46 is stored" in text
     assert f'href="{PATH}"' in text
     assert "66.7\u00a0%" in text
     assert "shop/&lt;eu&gt;" in text
     assert client.get("/reports?app=other").text.count("2025-W46</a>") == 0
+
+
+def test_without_answers_of_last_week_the_page_says_where_this_week_s_report_is(site):
+    text = made(site).get("/reports").text
+    assert "no app has answers in 2025-W46 or the week before" in text
+    assert "`monitor report weekly` shows the week that has begun" in text
 
 
 def test_a_viewer_has_none_written(site):

@@ -88,6 +88,7 @@ def test_a_text_is_checked_tried_saved_and_in_force(admin, writer, rows):
         a_batch(*(an_assessment(id=f"q-{n}", occurred_at=at(-60), verdict="self_generated") for n in range(9)))
     )
     form = admin.client.get("/alerts/rules/edit").text
+    assert "Your rule" not in form  # which stands there only after a conflict
     assert "name: refusal-rate" in form or "rules:" in form
 
     checked = admin.client.get(admin.check(TEXT)).text

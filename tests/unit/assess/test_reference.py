@@ -100,7 +100,7 @@ def test_nothing_else_of_an_assessment_changes():
 @pytest.mark.parametrize(
     ("rank", "words"),
     [
-        (None, "no reference period is frozen for it: the profile alone decides"),
+        (None, "no reference period is frozen for this app, so the profile alone decides"),
         (1.0, "usual for this app: rank 1.00 of 1"),
         (0.11, "usual for this app: rank 0.11 of 1"),
         (0.1, "rarer than 90 in 100 of this app's usual answers"),

@@ -77,7 +77,7 @@ def judged(it, named, given_metrics, found, by):
     return decided(given_metrics, it, named, found, by)
 
 
-# --- the thesis's rule -----------------------------------------------------------------------------------------------
+# --- the study's rule -----------------------------------------------------------------------------------------------
 
 EXAMPLES = {  # metrics.md §1: SDQ, SDRD, SDA, QRD, QA and the study's column "rule"
     1: ((0.94, 0.99, 0.94, 0.93, 0.93), Verdict.GROUNDED),

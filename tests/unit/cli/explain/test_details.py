@@ -74,7 +74,7 @@ def test_each_compared_sentence_has_its_score():
 
 
 def test_the_verdict_of_the_thesis_s_rule_is_shown():
-    assert "verdict by the thesis's rule: self-generated" in shown(rule_verdict="self_generated")
+    assert "verdict by the study's rule: self-generated" in shown(rule_verdict="self_generated")
 
 
 def test_without_the_profile_there_are_values_but_neither_thresholds_nor_log_odds():

@@ -325,7 +325,7 @@ def test_the_conclusion_comes_before_the_texts_and_names_the_sentences():
         "no document supports sentence 4",
         "the documents contradict sentence 3",
         "in no document: “Elm Street”, “7”",
-        "rank no reference period is frozen for it: the profile alone decides",
+        "rank no reference period is frozen for this app, so the profile alone decides",
         "next look at the generator and its prompt; check too that no document is out of date",
         "question What does parking cost?",
     ]

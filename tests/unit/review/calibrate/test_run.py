@@ -130,6 +130,13 @@ def test_too_few_labels_are_refused(count, groups, words):
         made(count, groups=groups)
 
 
+def test_too_few_labels_say_how_many_rows_are_of_no_use():
+    rows, assessments = labelled(some_rows(40))
+    assessments[0] = replace(assessments[0], refusal=Refusal(kind=RefusalKind.FULL))
+    with pytest.raises(WrongSettings, match="; 1 more refuse or have no documents"):
+        calibrated(rows, assessments, start=profile(groundedness=START), name="x", objective="f1")
+
+
 def test_the_data_hash_is_of_the_content_in_any_order():
     rows, _ = labelled(some_rows(30))
     assert data_hash(rows) == data_hash(rows[::-1])
