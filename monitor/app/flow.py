@@ -1,4 +1,4 @@
-"""Runs three overlapping stages, fetch and decode | assess | write, with at most one batch waiting between two flow.
+"""Runs three overlapping stages, fetch and decode | assess | write, with at most one batch waiting between two stages.
 
 A slow writer or provider stops the stages before it, so memory stays bounded. Nothing is acknowledged before its
 transaction has committed, and `Retriable` never loses a batch: its stage tries again.
