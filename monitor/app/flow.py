@@ -1,4 +1,4 @@
-"""Runs three overlapping stages, fetch and decode | assess | write, with at most one batch waiting between two flow.
+"""Runs three overlapping stages, fetch and decode | assess | write, with at most one batch waiting between two stages.
 
 A slow writer or provider stops the stages before it, so memory stays bounded. Nothing is acknowledged before its
 transaction has committed, and `Retriable` never loses a batch: its stage tries again.
@@ -126,13 +126,14 @@ class _Run:
 
     def to_the_end(self) -> Tally:
         """Writes on the caller's thread; the other threads end with it."""
-        assessing = self._thread(self._assess)
-        for thread in (self._fetching, assessing, self._thread(self._watch)):
+        assessing, watching = self._thread(self._assess), self._thread(self._watch)
+        for thread in (self._fetching, assessing, watching):
             thread.start()
         self._guarded(self._write)
         self._ended.set()
         assessing.join(GRACE)  # a batch that it still has in hand was not acknowledged
         self._fetching.join(GRACE)  # a thread stuck in a read holds no batch
+        watching.join(GRACE)  # it tells what was left unfinished
         if self._failures:
             raise self._failures[0]
         return self._total
@@ -196,16 +197,10 @@ class _Run:
         while not (flow.stop.is_set() or self._ended.wait(_LOOK_UP)):
             continue
         if not self._ended.wait(flow.finish_within):
-            with self._in_hand.process.resumed() if self._in_hand is not None else nullcontext():
-                log.warning("%s; nothing of that is stored, and the next start reads it again", self._unfinished())
-            self._aborted.set()
-
-    def _unfinished(self) -> str:
-        within = f"after {self._flow.finish_within:g} s of stopping"
-        if (batch := self._in_hand) is None:
-            return f"{within}, a batch is still in progress"
-        places = ", ".join(f"{o.topic}/{o.partition} from {o.expected or 0} to {o.next}" for o in batch.offsets)
-        return f"{within}, {batch.received} messages are still being assessed ({places})"
+            self._aborted.set()  # before the look: what is in hand now is not stored any more
+            batch = self._in_hand
+            with batch.process.resumed() if batch is not None else nullcontext():
+                log.warning("after %g s of stopping, %s", flow.finish_within, _unfinished(batch))
 
     def _assess(self) -> None:
         flow = self._flow
@@ -265,6 +260,16 @@ class _Run:
     def _stored(self, batch: Batch) -> Tally:
         with stage("store", interactions=len(batch.assessments), dead=len(batch.dead_letters)):
             return self._flow.store.write(batch)
+
+
+def _unfinished(batch: _Fetched | None) -> str:
+    if batch is None:
+        return "a batch is still being stored; if that succeeds, the ledger counts it"
+    number, begin = batch.received, "messages are still being assessed"
+    if not batch.offsets:  # of input that is read once
+        return f"{number} {begin}; they are not stored, those before them are: give the same input again for the rest"
+    places = ", ".join(f"{o.topic}/{o.partition} from {o.expected or 0} to {o.next}" for o in batch.offsets)
+    return f"{number} {begin} ({places}); they are not stored, and the next start reads them again"
 
 
 def _without(collected: Sequence[Collected], offsets: Sequence[Offset]) -> tuple[Offset, ...]:

@@ -126,7 +126,7 @@ def replay(
             if batch.collected and not summary.collected:
                 beside.enter_context(collecting(application, stop, turns_written))
             with writing:
-                _write(out, batch)
+                _write(out, output, batch)
                 summary.add(batch, tally)
             if tally.duplicate:
                 wanted = [(a.interaction.app, a.interaction.id) for a in batch.assessments]
@@ -137,7 +137,7 @@ def replay(
 
         def turns_written(batch: Batch, _: Tally) -> None:
             with writing:
-                _write(out, summary.add_turns(batch))
+                _write(out, output, summary.add_turns(batch))
 
         with ExitStack() as beside:
             flow = application.flow(
@@ -164,13 +164,18 @@ def replay(
     return summary
 
 
-def _write(out: TextIO | None, batch: Batch) -> None:
+def _write(out: TextIO | None, path: Path | None, batch: Batch) -> None:
     if out is None:
         return
     try:
         out.writelines(encode(assessment_json(a)) + "\n" for a in batch.assessments)
+        out.flush()
     except OSError as error:  # a full disk, or a pipe that no process reads any more
-        raise Fatal(f"cannot write the output any more: {error.strerror}") from None
+        name = "standard output" if out is sys.stdout else path
+        raise Fatal(
+            f"cannot write {name} any more: {error.strerror}\n"
+            "the answers read until then are stored; make room, or name another --output, and replay the same files"
+        ) from None
 
 
 @contextmanager

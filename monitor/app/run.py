@@ -35,6 +35,7 @@ from monitor.core.ports import Source, Store
 from monitor.core.stage import observed_by
 from monitor.ingest.files import STDIN, FileSource
 from monitor.ingest.follow import FollowSource
+from monitor.ingest.mapping import EventMap
 from monitor.store.collect.inbox import TOPICS
 from monitor.store.interaction.writer import GROUP
 from monitor.store.ledger.progress import ReadingStore
@@ -51,7 +52,13 @@ _NOTHING_TO_READ = (
 
 
 def serve(
-    application: Application, files: Sequence[Path], *, app: str | None, dialect: str | None, stop: Event
+    application: Application,
+    files: Sequence[Path],
+    *,
+    app: str | None,
+    dialect: str | None,
+    event_map: EventMap | None = None,
+    stop: Event,
 ) -> Tally:
     """Reads `files`, or Kafka where none is named, and evaluates the alert rules, until `stop` is set or stdin ends.
 
@@ -65,6 +72,8 @@ def serve(
         Fatal: a service refused for good.
     """
     settings = application.settings
+    if event_map is not None and not files:
+        raise WrongSettings("--map is for files; the map of a topic stands in MONITOR_KAFKA__BY_TOPIC")
     if not files and not settings.kafka.bootstrap_servers:
         kafka = settings.kafka
         meant = app or dialect or kafka.topics or kafka.topic_pattern  # to read something
@@ -83,7 +92,17 @@ def serve(
         store, source = application.kafka.store(), (topics := _topics(application))
         alive = _polls(application, topics)
     with _scheduled(application):
-        return _flow(application, source, store, app=app, dialect=dialect, stop=stop, alive=alive, meanwhile=alerts)
+        return _flow(
+            application,
+            source,
+            store,
+            app=app,
+            dialect=dialect,
+            event_map=event_map,
+            stop=stop,
+            alive=alive,
+            meanwhile=alerts,
+        )
 
 
 def collect(application: Application, receive: Callable[[], object], *, receive_only: bool, stop: Event) -> Tally:
@@ -151,6 +170,7 @@ def _flow(
     stop: Event,
     alive: Check,
     meanwhile: AbstractContextManager[None],
+    event_map: EventMap | None = None,
     set_aside: bool = True,
 ) -> Tally:
     written = _written(application) if set_aside else RunLog(application.now).written
@@ -158,6 +178,7 @@ def _flow(
         TimedSource(source, application.process_metrics.read),
         app=app,
         dialect=dialect,
+        event_map=event_map,
         stop=stop,
         written=written,
         store=store,

@@ -10,7 +10,7 @@ import typer
 from pydantic import ValidationError
 
 from monitor.cli.opening import opened
-from monitor.cli.terminal import AppOfEvents, Dialect, stopping
+from monitor.cli.terminal import AppOfEvents, Dialect, Map, stopping
 from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.settings.load import Settings, load_settings
@@ -33,16 +33,20 @@ def run(
     *,
     app_name: AppOfEvents = None,
     dialect: Dialect = None,
+    places: Map = None,
 ) -> None:
     """Follow files or read Kafka, assess each answer, evaluate the alert rules, and run scheduled probes.
 
     With neither files nor Kafka it runs the probes alone, if there are any. Stops cleanly on SIGTERM.
     """
     from monitor.app.run import serve as run_until_stopped
+    from monitor.ingest.mapping import event_map
 
     _log_progress()
     with stopping() as stop, opened(migrated=False) as application:
-        tally = run_until_stopped(application, files or [], app=app_name, dialect=dialect, stop=stop)
+        tally = run_until_stopped(
+            application, files or [], app=app_name, dialect=dialect, event_map=event_map(places or ()), stop=stop
+        )
     _print_ledger(tally)
 
 

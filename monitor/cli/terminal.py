@@ -61,7 +61,8 @@ def stopping() -> Iterator[Event]:
             stop.set()  # before anything is printed, which may never come to an end
             faulthandler.dump_traceback_later(LAST_RESORT, exit=True, file=sys.__stderr__ or sys.stderr)
             signal.setitimer(signal.ITIMER_REAL, LAST_RESORT + PRINTED_WITHIN)
-            say("stopping; finishing what is in flight", level=logging.INFO)
+            again = "; Ctrl-C again ends at once" if number == signal.SIGINT else ""
+            say(f"stopping; anything in flight is finished first{again}", level=logging.INFO)
 
     before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
     try:

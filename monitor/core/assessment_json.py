@@ -17,6 +17,7 @@ from monitor.core.message import DeadLetter
 from monitor.core.model import Assessment, Match, Origin, SidecarCall, StandIn, Support, SupportingDocument
 
 _NEARLY = {Match.FOLDED, Match.FUZZY}
+_FOLLOWED = re.compile(r"#[0-9]+-[0-9a-f]{16}$")  # inode and hash, which `monitor run FILE` adds to the path
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -192,10 +193,11 @@ def piece_json(d: SupportingDocument) -> dict[str, object]:
 
 
 def rejection(letter: DeadLetter) -> str:
-    """`file:line: path: problem` or `topic/partition:offset: …`, without `/0`; a followed file without its inode.
+    """`file:line: path: problem`, `topic/partition:offset: …` without `/0`, or `file, byte 39: …` if it is followed.
 
     The message itself has no path: `file:line: the message is not JSON`.
     """
-    at = letter.message.position
-    name = at.topic.rpartition("#")[0] or at.topic
-    return f"{name}{f'/{at.partition}' if at.partition else ''}:{at.offset}: {problem_at(letter.path, letter.problem)}"
+    at, problem = letter.message.position, problem_at(letter.path, letter.problem)
+    if _FOLLOWED.search(at.topic):
+        return f"{_FOLLOWED.sub('', at.topic)}, byte {at.offset}: {problem}"
+    return f"{at.topic}{f'/{at.partition}' if at.partition else ''}:{at.offset}: {problem}"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from threading import Event
+from time import monotonic
 from typing import TypeVar
 
 from monitor.core.errors import MonitorError, OutOfReach, Retriable
@@ -43,9 +44,10 @@ class Retry:
             Interrupted: `stop` was set during a delay.
         """
         waited, attempt = 0.0, 0
+        began, problem = monotonic(), ""
         while True:
             try:
-                return call()
+                result = call()
             except Retriable as error:
                 delay = delay_before(attempt, error.retry_after, self.random())
                 if self.patience is not None and waited + delay > self.patience:
@@ -55,6 +57,11 @@ class Retry:
                     raise Interrupted(str(error)) from error
                 waited += delay
                 attempt += 1
+                problem = str(error).partition("\n")[0]
+            else:
+                if attempt:
+                    logger.info("over after %.0f s: %s", monotonic() - began, problem)
+                return result
 
 
 def delay_before(attempt: int, retry_after: float | None, chance: float) -> float:

@@ -23,6 +23,7 @@ from monitor.core.ports import Source
 from monitor.ingest.compression import is_compressed
 from monitor.ingest.file_offsets import FileOffsets
 from monitor.ingest.progress import FileProgress
+from monitor.ingest.records import Form, form_of
 
 DRAIN = timedelta(seconds=60)  # without growth, after which a replaced file counts as complete
 _CHUNK_BYTES = 256 * 1024
@@ -42,7 +43,7 @@ class FollowSource(Source):
     read from its start, and its offset goes back.
 
     Raises:
-        WrongSettings: two paths are the same file, or a path is not a readable plain file, or is compressed.
+        WrongSettings: two paths are the same file, or a path is no readable plain file, or is compressed or a table.
     """
 
     def __init__(
@@ -253,6 +254,8 @@ def _checked(path: Path) -> Path:
     """The real path of a file that can be followed, or that does not exist yet."""
     try:
         real = path.resolve()
+        if form_of(path) is Form.TABLE:
+            raise WrongSettings(f"{_storable(path)}: only JSON lines can be followed; `monitor replay` reads tables")
         if path.is_dir():
             raise WrongSettings(f"{_storable(path)}: is a folder; name the files in it")
         if path.is_file():

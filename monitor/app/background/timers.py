@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from threading import Thread
+from time import monotonic
 from typing import Any, Self
 
 from apscheduler.events import EVENT_JOB_EXECUTED
@@ -19,13 +20,14 @@ from monitor.core.errors import MonitorError
 
 log = logging.getLogger(__name__)
 Work = Callable[[], object]
+_FIRST_PAUSE, _LONGEST_PAUSE = 10.0, 60.0  # seconds between two warnings of one outage
 
 
 class Timers:
     """Runs each piece of work again and again while the block runs, each round on a thread of its own.
 
-    No work waits for another, and none runs twice at the same time. A round that fails is logged, and the next one
-    comes in time. Leaving the block waits for the rounds that are running, and begins no more.
+    No work waits for another, and none runs twice at the same time. A round that fails is logged as `Rounds`
+    says, and the next one comes in time. Leaving the block waits for the rounds that are running, and begins no more.
     """
 
     def __init__(self) -> None:
@@ -52,10 +54,11 @@ class Timers:
         Returns a function that any thread may call to have a round begin now; called during a round, it has another
         one follow. `name` is unique among the timers of the block.
         """
+        rounds = Rounds(work, name)
 
         def one_round() -> None:
             self._woken.discard(name)
-            survive(work, name)
+            rounds()
 
         def wake() -> None:
             self._woken.add(name)
@@ -75,14 +78,46 @@ class Timers:
             self._run_now(event.job_id)
 
 
+class Rounds:
+    """The rounds of one piece of work. Logs what they raise, and never raises it.
+
+    Of failures that follow each other it logs the first, then one after each of growing pauses, and when they are over;
+    every defect is logged. `now` returns seconds.
+    """
+
+    def __init__(self, work: Work, name: str, *, now: Callable[[], float] = monotonic) -> None:
+        self._work, self._name, self._now = work, name, now
+        self._since: float | None = None  # when the first of the present failures was raised
+        self._pause = self._warn_at = 0.0
+
+    def __call__(self) -> None:
+        try:
+            self._work()
+        except MonitorError as error:
+            self._failed(error)
+        except Exception:
+            log.exception("%s: a defect; trying again in the next round", self._name)
+        else:
+            if self._since is not None:
+                log.info("%s: works again after %.0f s", self._name, self._now() - self._since)
+                self._since = None
+
+    def _failed(self, error: MonitorError) -> None:
+        now = self._now()
+        if self._since is None:
+            self._since, self._pause = now, _FIRST_PAUSE
+            log.warning("%s: %s; trying again in the next round", self._name, error)
+        elif now >= self._warn_at:
+            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+            log.warning("%s: %s; failing for %.0f s now", self._name, error, now - self._since)
+        else:
+            return
+        self._warn_at = now + self._pause
+
+
 def survive(work: Work, name: str) -> None:
-    """Does `work`, and logs what it raises."""
-    try:
-        work()
-    except MonitorError as error:
-        log.warning("%s: %s; trying again in the next round", name, error)
-    except Exception:
-        log.exception("%s: a defect; trying again in the next round", name)
+    """Does `work` once, and logs what it raises."""
+    Rounds(work, name)()
 
 
 class _DaemonThreads(BaseExecutor):  # type: ignore[misc]  # APScheduler ships no types

@@ -39,7 +39,7 @@ def read_state(cookie: str, key: bytes, now: datetime) -> SignInState | None:
     try:
         claims = jwt.decode(cookie.encode(errors="replace"), _key(key), [_ALGORITHM]).claims
         times.validate(claims)
-    except (JoseError, ValueError):  # the library passes some of these on
+    except (JoseError, ValueError, TypeError):  # the library passes some of these on, such as of a header of odd types
         return None
     return SignInState(**{name: claims[name] for name in SignInState.__slots__})
 

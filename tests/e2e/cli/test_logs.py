@@ -65,7 +65,7 @@ def test_a_run_logs_in_json_and_sends_its_last_traces_when_it_is_told_to_end(mon
     assert any(line.get("rule") == "too-many-refusals" for line in said)
     first = next(line for line in said if str(line["message"]).startswith("the first answer"))
     assert (first["app"], first["command"]) == ("support-bot", "run")
-    assert "stopping; finishing what is in flight" in [line["message"] for line in said]
+    assert "stopping; anything in flight is finished first" in [line["message"] for line in said]
 
     names = {span.name.partition(" ")[0] for span in spans}
     assert names >= {"process", "decode", "assess", "complete", "encode", "score", "store", "evaluate", "notify"}

@@ -191,6 +191,14 @@ def test_a_database_that_is_not_there_is_three_at_once(monitor, written):
     assert "Traceback" not in ended.stderr
 
 
+def test_an_output_on_a_full_disk_is_named_and_the_answers_are_stored(monitor, written, rows):
+    ended = monitor.run("replay", written, "--output", "/dev/full", EMBEDDING__PROVIDER="hash")
+    assert ended.returncode != 0
+    assert "cannot write /dev/full any more: No space left on device" in ended.stderr
+    assert "are stored; make room, or name another --output, and replay the same files" in ended.stderr
+    assert rows("SELECT count(*) > 0 FROM interaction") == [(True,)]
+
+
 def test_an_output_that_nobody_reads_on_is_no_traceback(monitor, tmp_path, event):
     """As with `| head -1`: the pipe is closed after the first line."""
     (tmp_path / "many.jsonl").write_text("".join(event(str(n)) for n in range(600)))

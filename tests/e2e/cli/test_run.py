@@ -48,6 +48,15 @@ def test_a_restart_reads_on_from_its_place(monitor, log, event, stored):
     assert "1 received = 1 assessed + 0 duplicate + 0 dead" in second.err
 
 
+def test_a_log_of_another_form_is_followed_with_a_mapping(monitor, log, event, rows, stored):
+    own = json.loads(event("1"))
+    append(log, json.dumps({**own, "question": {"text": own["question"]}}) + "\n")
+    running = monitor.start("run", log, "--map", "question=question.text", **HASH)
+    stored(1)
+    assert running.terminate() == 0
+    assert rows("SELECT question FROM interaction") == [(own["question"],)]
+
+
 def test_a_rotated_file_is_read_to_its_end_and_its_successor_from_its_beginning(monitor, log, event, stored, tmp_path):
     append(log, event("1"))
     running = monitor.start("run", log, **HASH)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from threading import Event, Thread
 
@@ -342,9 +343,9 @@ def test_a_read_that_never_returns_is_given_up_on_after_a_stop():
     assert (tally.received, source.stored_values) == (10, numbers(10))
 
 
-def test_a_batch_that_is_not_through_in_time_after_stop_is_left_to_the_next_start(caplog):
+def run_with_a_batch_that_is_not_through(source):
+    """The first ten messages are stored, the next ten are in hand when the run is stopped."""
     stop, assessing, release = Event(), Event(), Event()
-    source, store = ListSource(20, endless=True), MemoryStore()
 
     def assess_slowly(interactions):
         if interactions[0].id != "0":
@@ -356,9 +357,48 @@ def test_a_batch_that_is_not_through_in_time_after_stop_is_left_to_the_next_star
         assert assessing.wait(PATIENT)
         stop.set()
 
-    running = flow(source, store, stop=stop, assess=assess_slowly, written=stop_then, finish_within=0.1)
+    running = flow(source, MemoryStore(), stop=stop, assess=assess_slowly, written=stop_then, finish_within=0.1)
     assert running.run().received == 10
     release.set()
+
+
+def test_a_batch_that_is_not_through_in_time_after_stop_is_left_to_the_next_start(caplog):
+    source = ListSource(20, endless=True)
+    run_with_a_batch_that_is_not_through(source)
     assert source.stored_values == numbers(10)
-    assert "10 messages are still being assessed (list/0 from 10 to 20)" in caplog.text
-    assert "the next start reads it again" in caplog.text
+    (told,) = caplog.messages
+    assert "10 messages are still being assessed (list/0 from 10 to 20); they are not stored" in told
+    assert told.endswith("and the next start reads them again")
+
+
+def test_of_input_that_is_read_once_the_rest_has_to_be_given_again(caplog):
+    source = ListSource(20, endless=True)
+    source.offsets = lambda: ()
+    run_with_a_batch_that_is_not_through(source)
+    (told,) = caplog.messages
+    assert told.startswith("after 0.1 s of stopping, 10 messages are still being assessed; they are not stored")
+    assert told.endswith("give the same input again for the rest")
+
+
+def test_a_batch_that_is_being_stored_when_stopping_takes_too_long_is_in_the_ledger(caplog):
+    stop, source, store = Event(), ListSource(10, endless=True), MemoryStore()
+    told = Event()
+
+    def store_slowly(batch):
+        stop.set()
+        assert told.wait(PATIENT)
+        return store.write(batch)
+
+    class Told(logging.Handler):
+        def emit(self, _record):
+            told.set()
+
+    handler = Told(logging.WARNING)
+    logging.getLogger("monitor.app.flow").addHandler(handler)
+    try:
+        assert flow(source, _Wrapped(store, store_slowly), stop=stop, finish_within=0.1).run().received == 10
+    finally:
+        logging.getLogger("monitor.app.flow").removeHandler(handler)
+    assert caplog.messages == [
+        "after 0.1 s of stopping, a batch is still being stored; if that succeeds, the ledger counts it"
+    ]

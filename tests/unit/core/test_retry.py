@@ -151,3 +151,15 @@ def test_each_try_is_told_in_the_log(caplog):
         "the database is down; trying again in 0.5 s",
         "the database is down; trying again in 1.0 s",
     ]
+
+
+def test_the_end_of_an_outage_is_logged_with_what_it_was(caplog):
+    caplog.set_level(logging.INFO)
+    Retry(stop=Stop())(Failing(Retriable("the database is down\nstart it")))
+    assert caplog.messages[-1] == "over after 0 s: the database is down"
+
+
+def test_a_call_that_never_failed_has_nothing_to_tell(caplog):
+    caplog.set_level(logging.INFO)
+    Retry(stop=Stop())(Failing())
+    assert caplog.messages == []

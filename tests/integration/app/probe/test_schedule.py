@@ -17,6 +17,7 @@ from monitor.app.run import serve
 from monitor.app.wiring.application import Application
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.core.settings.load import load_settings
+from monitor.ingest.mapping import EventMap
 from monitor.probe.golden import GoldenItem
 from monitor.probe.result import RunState
 from tests.rig.waiting import until
@@ -157,6 +158,11 @@ def test_a_run_that_the_judge_refuses_has_failed(application):
 def test_options_of_a_source_without_one_are_refused_although_a_probe_is_scheduled(application, meant):
     with pytest.raises(WrongSettings, match="nothing to read"):
         serve(application, [], **{"app": None, "dialect": None, **meant}, stop=Event())
+
+
+def test_a_mapping_without_files_is_refused_with_the_setting_for_topics(application):
+    with pytest.raises(WrongSettings, match=r"--map is for files; .*MONITOR_KAFKA__BY_TOPIC"):
+        serve(application, [], app=None, dialect=None, event_map=EventMap({"question": "q"}), stop=Event())
 
 
 def test_a_run_that_somebody_breaks_off_was_stopped_and_did_not_fail(application):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from threading import Event, Lock, Thread
 
-from monitor.app.background.timers import Timers
+from monitor.app.background.timers import Rounds, Timers
 from monitor.core.errors import Retriable
 from tests.rig.waiting import PATIENCE
 
@@ -138,3 +139,55 @@ def test_a_round_that_wakes_another_while_the_block_is_left_does_not_hang():
         assert waking.wait(PATIENCE)
     assert woken.is_set()
     assert work.rounds == 0
+
+
+class Clock:
+    """Seconds, as the test sets them."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def rounds_of(failures: dict[int, Exception], *, seconds: int) -> None:
+    """A round a second; those in `failures` fail."""
+    clock = Clock()
+
+    def work() -> None:
+        if (failure := failures.get(int(clock.seconds))) is not None:
+            raise failure
+
+    rounds = Rounds(work, "assembly", now=clock)
+    for second in range(seconds):
+        clock.seconds = second
+        rounds()
+
+
+def test_an_outage_is_logged_when_it_begins_and_when_it_is_over(caplog):
+    caplog.set_level(logging.INFO)
+    rounds_of(dict.fromkeys(range(3, 11), Retriable("the database is away")), seconds=20)
+    assert caplog.messages == [
+        "assembly: the database is away; trying again in the next round",
+        "assembly: works again after 8 s",
+    ]
+
+
+def test_a_long_outage_is_logged_after_growing_pauses_of_a_minute_at_most(caplog):
+    rounds_of(dict.fromkeys(range(3600), Retriable("the database is away")), seconds=3600)
+    assert caplog.messages[:5] == [
+        "assembly: the database is away; trying again in the next round",
+        *(f"assembly: the database is away; failing for {seconds} s now" for seconds in (10, 30, 70, 130)),
+    ]
+    assert len(caplog.messages) == 62
+
+
+def test_each_outage_begins_with_a_warning_of_its_own(caplog):
+    rounds_of({1: Retriable("away"), 5: Retriable("away")}, seconds=10)
+    assert [record.levelno for record in caplog.records].count(logging.WARNING) == 2
+
+
+def test_every_defect_is_logged(caplog):
+    rounds_of(dict.fromkeys(range(5), ZeroDivisionError()), seconds=5)
+    assert caplog.messages == ["assembly: a defect; trying again in the next round"] * 5

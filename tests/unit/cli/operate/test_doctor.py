@@ -32,11 +32,11 @@ def test_findings_wrap_at_spaces_and_never_cut_what_may_be_copied(capsys):
     ]
 
 
-def test_rules_wait_for_receivers_that_cannot_be_made(monkeypatch):
+def test_rules_wait_for_receivers_that_cannot_be_made(monkeypatch, tmp_path):
     """They name receivers; the file of rules is not at fault."""
     checks = [check for check in examine._CHECKS if check.name in {"receivers", "alert rules"}]
     monkeypatch.setattr(examine, "_CHECKS", checks)
-    with Application(Settings(slack={"bot_token": "xoxb-1"})) as application:
+    with Application(Settings(slack={"bot_token": "xoxb-1"}, rules=tmp_path / "rules.yaml")) as application:
         receivers, rules = examine.examine(application)
     assert "Slack needs both" in receivers.detail
     assert rules == Finding(check="alert rules", good=False, detail="not checked", mended_by="mend the receivers first")

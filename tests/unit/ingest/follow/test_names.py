@@ -24,6 +24,12 @@ def test_a_folder_is_refused(tmp_path):
         Reader(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["answers.csv", "answers.TSV", "answers.csv.gz"])
+def test_a_table_is_refused_with_the_command_that_reads_it(tmp_path, name):
+    with pytest.raises(WrongSettings, match=f"{name}: only JSON lines can be followed; `monitor replay` reads tables"):
+        Reader(tmp_path / name)
+
+
 def test_a_pipe_is_refused(path):
     os.mkfifo(path)
     with pytest.raises(WrongSettings, match="is not a plain file"):

@@ -1,3 +1,5 @@
+import json
+from base64 import urlsafe_b64encode
 from datetime import timedelta
 
 import pytest
@@ -28,6 +30,15 @@ def test_it_holds_under_its_own_key_only():
 @pytest.mark.parametrize("cookie", ["", ".", "a.b", "ü.ü", "." * 100, "e30=.", sign_state(STATE, KEY, NOON)[:-1]])
 def test_any_other_cookie_is_refused_without_an_error(cookie):
     assert read_state(cookie, KEY, NOON) is None
+
+
+@pytest.mark.parametrize("odd", [1, None, [], {}, "x", True, ["exp"], 1.5])
+@pytest.mark.parametrize("name", ["alg", "crit", "b64", "kid", "typ"])
+def test_a_header_of_odd_types_is_refused_without_an_error(name, odd):
+    header, claims = (
+        urlsafe_b64encode(json.dumps(part).encode()).decode() for part in ({"alg": "HS384", name: odd}, {})
+    )
+    assert read_state(f"{header.rstrip('=')}.{claims.rstrip('=')}.AAAA", KEY, NOON) is None
 
 
 def test_no_character_of_it_can_be_changed():
