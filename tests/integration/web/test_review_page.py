@@ -148,7 +148,7 @@ def test_agreement_is_of_what_was_drawn_at_random(site, rows):
     text = client.get("/review").text
     assert f'class="number">{labels} <span class="quiet">(too few)' in text
     assert f"{agreeing / labels:.0%}".replace("%", "\u00a0%") in text
-    assert ("left out: 1 labelled answers" in text) is (labels == 1)
+    assert ("left out: 1 labelled answer" in text) is (labels == 1)
 
 
 @pytest.mark.usefixtures("stored")
