@@ -21,6 +21,7 @@ import orjson
 
 from monitor.core.model import Json
 
+TOO_DEEP = "more levels than can be read"
 LARGEST_INTEGER = 2**53  # numbers are doubles in RFC 8785, which do not hold every integer beyond
 _POSITIONAL = 21  # digits before the point up to which ECMAScript writes no exponent
 _SMALLEST_POSITIONAL = -6  # zeros after the point up to which ECMAScript writes no exponent
@@ -65,9 +66,13 @@ def canonical(value: Json) -> bytes:
     """`value` in the form of RFC 8785: keys ordered by UTF-16 code units, ECMAScript numbers, no white space.
 
     Raises:
-        ValueError: NaN, an infinity, an integer beyond 2**53, or a lone surrogate, none of which I-JSON allows.
+        ValueError: NaN, an infinity, an integer beyond 2**53, or a lone surrogate, none of which I-JSON allows; or more
+            levels than Python can take.
     """
-    return canonical_of_json(value) if isinstance(value, str) or is_json(value) else _slowly(value)
+    try:
+        return canonical_of_json(value) if isinstance(value, str) or is_json(value) else _slowly(value)
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
 
 
 def canonical_of_json(value: Json) -> bytes:
@@ -98,7 +103,7 @@ def draft(value: Json) -> bytes:
     try:
         return _sorted(value) if is_parsed else canonical(value)
     except TypeError:
-        return _slowly(value)
+        return canonical(value)
 
 
 def is_json(value: Json) -> bool:

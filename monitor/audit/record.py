@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from monitor.audit.canonical import LARGEST_INTEGER, canonical, is_json
+from monitor.audit.canonical import LARGEST_INTEGER, TOO_DEEP, canonical, is_json
 from monitor.audit.commitment import commitment, commitments, field_key
 from monitor.core.model import Json
 
@@ -152,11 +152,17 @@ def portable(value: Any) -> Json:
 
     A time becomes text. An integer beyond 2**53 becomes a double if a double holds it exactly, else its digits as text.
     A float that is not finite becomes one of the words NaN, Infinity and -Infinity.
+
+    Raises:
+        ValueError: `value` has more levels than Python can take.
     """
-    if isinstance(value, dict):
-        return {name: portable(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [portable(item) for item in value]
+    try:
+        if isinstance(value, dict):
+            return {name: portable(item) for name, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [portable(item) for item in value]
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
     if isinstance(value, datetime):
         return _time(value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -170,11 +176,17 @@ def tagged(value: Any) -> Json:
     """`value`, which came from JSON, with `{"$number": text}` for each number that canonical JSON cannot hold.
 
     A key that begins with `$` gets another `$`, so that no object looks like such a number.
+
+    Raises:
+        ValueError: as `portable`.
     """
-    if isinstance(value, dict):
-        return {f"${name}" if name.startswith("$") else name: tagged(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [tagged(item) for item in value]
+    try:
+        if isinstance(value, dict):
+            return {f"${name}" if name.startswith("$") else name: tagged(item) for name, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [tagged(item) for item in value]
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
     held = portable(value)
     return {_NUMBER: held} if isinstance(held, str) and not isinstance(value, str) else held
 

@@ -23,7 +23,7 @@ from monitor.store.audit.checks.accounts import Accounts
 from monitor.store.audit.checks.comparison import RowComparison, compare_rows
 from monitor.store.audit.leaf import Leaf, committed, occurred, sealed_record, version_of
 from monitor.store.audit.stamps import stamps_of
-from monitor.store.audit.statements import stated_in
+from monitor.store.audit.statements import NO_STATEMENT, stated_in
 from monitor.store.audit_queue import STORED, Kind
 from monitor.store.audit_rows import SECRET
 
@@ -129,9 +129,14 @@ class TrailSnapshot:
         for row in self.raw.execute(_PLANS, (self.size, app, app)):
             leaf = Leaf(*row)
             body = act_body(leaf.body)
-            if body and datetime.fromisoformat(body["since"]) < end and datetime.fromisoformat(body["until"]) > start:
+            try:
+                is_meant = datetime.fromisoformat(body["since"]) < end and datetime.fromisoformat(body["until"]) > start
+                items = [(leaf.app, str(id_)) for id_, _ in body["items"]]
+            except NO_STATEMENT:  # it was replaced by something else: `verify` names it
+                continue
+            if is_meant:
                 drawn.plans.add(leaf.number)
-                drawn.items.update((leaf.app, id_) for id_, _ in body["items"])
+                drawn.items.update(items)
         return drawn
 
     def prove(self, id_: str, app: str | None, keys: Sequence[str], *, disclose: bool) -> SubjectProof:

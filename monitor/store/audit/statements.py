@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -32,9 +33,14 @@ class Reading(NamedTuple):
     topic_id: str
 
 
+NO_STATEMENT = (KeyError, TypeError, ValueError, AttributeError)  # what reading a leaf that was replaced raises
+
+
 def reading_of(body: Mapping[str, Any]) -> Reading:
-    """What a statement is about; raises KeyError where that is no statement about a partition."""
-    return Reading(body["group"], body["topic"], body["partition"], body["topic_id"])
+    """What a statement is about; raises KeyError or TypeError where that is no statement about a partition."""
+    reading = Reading(body["group"], body["topic"], body["partition"], body["topic_id"])
+    hash(reading)
+    return reading
 
 
 def statement_bodies(connection: Connection, key: bytes | None) -> Iterator[tuple[int | None, dict[str, Any]]]:
@@ -52,24 +58,23 @@ def stated_in(raw: psycopg.Connection, size: int, app: str | None, start: dateti
     """The leaves of statements, below `size`, for an export of answers of `app`, or any app, of [start, end).
 
     Of each partition these are all from the first that speaks of such an answer to the last; and replays of that time.
+    A leaf that was replaced by something else is left out: `verify` names it.
     """
+    between = partial(_is_about, app=app, start=start, end=end)
     replays: list[int] = []
     seen: defaultdict[Reading, list[int]] = defaultdict(list)
     last: dict[Reading, int] = {}  # how many of them are in
     with raw.cursor("positions") as cursor:
         for index, text in cursor.execute(_SEALED):
             body = act_body(text)
-            if "files" in body:
-                its_time = start <= datetime.fromisoformat(body["at"]) < end
-                replays += [index] if its_time and (app is None or app in body["apps"]) else []
+            try:
+                speaks = between(body)
+                reading = None if "files" in body else reading_of(body)
+            except NO_STATEMENT:
                 continue
-            speaks = any(
-                app in {None, its["app"]}
-                and datetime.fromisoformat(its["earliest"]) < end
-                and datetime.fromisoformat(its["latest"]) >= start
-                for its in body.get("stored", ())
-            )
-            reading = reading_of(body)
+            if reading is None:
+                replays += [index] if speaks else []
+                continue
             if index >= size or not (speaks or body.get(UNSTATED) or reading in seen):
                 continue
             seen[reading].append(index)
@@ -77,3 +82,15 @@ def stated_in(raw: psycopg.Connection, size: int, app: str | None, start: dateti
                 last[reading] = len(seen[reading])
     chosen = (index for reading, number in last.items() for index in seen[reading][:number])
     return frozenset([*chosen, *replays])
+
+
+def _is_about(body: Mapping[str, Any], *, app: str | None, start: datetime, end: datetime) -> bool:
+    """Whether a statement speaks of answers of `app` in [start, end), or is of a replay in that time."""
+    if "files" in body:
+        return start <= datetime.fromisoformat(body["at"]) < end and (app is None or app in body["apps"])
+    return any(
+        app in {None, its["app"]}
+        and datetime.fromisoformat(its["earliest"]) < end
+        and datetime.fromisoformat(its["latest"]) >= start
+        for its in body.get("stored", ())
+    )

@@ -27,10 +27,10 @@ class UnequalRow(NamedTuple):
 def readable(
     connection: psycopg.Connection, kind: Kind, keys: Sequence[Key], times: Sequence[datetime | None] | None = None
 ) -> dict[Key, Mapping[str, Any]]:
-    """As `read_rows`, without rows that hold what Python cannot, such as a time of infinity."""
+    """As `read_rows`, without rows that hold what Python cannot: a time of infinity, a thousand levels of arrays."""
     try:
         return read_rows(connection, kind, keys, times)
-    except psycopg.DataError:
+    except (psycopg.DataError, ValueError, RecursionError):
         if len(keys) == 1:
             return {}
     half = len(keys) // 2

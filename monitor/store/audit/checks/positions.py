@@ -22,7 +22,7 @@ from monitor.audit.finding import Fault, Finding
 from monitor.core.model import Json
 from monitor.store.audit.checks.accounts import Accounts
 from monitor.store.audit.leaf import revises
-from monitor.store.audit.statements import UNSTATED, Reading, reading_of, statement_bodies
+from monitor.store.audit.statements import NO_STATEMENT, UNSTATED, Reading, reading_of, statement_bodies
 from monitor.store.audit_queue import Act, Kind, driver, known_queue_key, queue_act
 from monitor.store.database import retriable
 from monitor.store.tables.ledger import consumer_offset
@@ -78,17 +78,21 @@ def check_positions(
     With the `key`, statements that wait to be sealed count for what was read.
     """
     checked, read = PositionCheck(), _Statements()
-    duplicates: list[tuple[Reading, Sequence[Any]]] = []
-    replays: list[dict[str, Any]] = []
+    duplicates: list[tuple[Reading, tuple[int, str, str, str]]] = []
+    replayed: Counter[tuple[str, ...]] = Counter()
     for index, body in statement_bodies(connection, key):
-        if "files" in body:
-            replays += [body] if index is not None else []
-            continue
         try:
+            if "files" in body:
+                names = tuple(sorted({str(file["name"]) for file in body["files"]}))
+                replayed[names] += 0 if index is None else int(body["stored"])
+                continue
             reading = read.add(index, body)
-        except (KeyError, TypeError, ValueError):
+            duplicates += [
+                (reading, (int(offset), str(app), str(id_), str(month)))
+                for offset, app, id_, month in body.get("duplicate", ())
+            ]
+        except NO_STATEMENT:
             continue  # the changed leaf is a finding of its own
-        duplicates += ((reading, duplicate) for duplicate in body.get("duplicate", ()))
         if len(duplicates) >= _LOOKED_UP:
             checked.findings += _never_stored(connection, duplicates, accounts)
             duplicates.clear()
@@ -103,7 +107,7 @@ def check_positions(
     if sealed is not None:
         for partition, runs in sorted(read.stored.items()):
             checked.findings += _in_no_leaf(partition, runs, sealed.get(partition, ()))
-        checked.findings += _replayed_in_no_leaf(replays, sealed)
+        checked.findings += _replayed_in_no_leaf(replayed, sealed)
     return checked
 
 
@@ -191,12 +195,11 @@ def _in_no_leaf(partition: Partition, stated: Runs, sealed: Runs) -> Iterator[Fi
             yield Finding(fault=Fault.POSITIONS, sentence=sentence)
 
 
-def _replayed_in_no_leaf(replays: Sequence[Mapping[str, Any]], sealed: Mapping[Partition, Runs]) -> Iterator[Finding]:
-    """Finds files of which replays have stored more answers than leaves name."""
-    stored: Counter[tuple[str, ...]] = Counter()
-    for body in replays:
-        stored[tuple(sorted({str(file["name"]) for file in body["files"]}))] += body["stored"]
-    for names, number in sorted(stored.items()):
+def _replayed_in_no_leaf(
+    replayed: Mapping[tuple[str, ...], int], sealed: Mapping[Partition, Runs]
+) -> Iterator[Finding]:
+    """Finds files of which replays have stored more answers, by their names, than leaves hold."""
+    for names, number in sorted(replayed.items()):
         held = sum(_count(sealed.get((name, 0), ())) for name in names)
         if number > held:
             said = f"replays of {', '.join(names)} stored {number} answers, and leaves hold {held} of them"
@@ -204,7 +207,7 @@ def _replayed_in_no_leaf(replays: Sequence[Mapping[str, Any]], sealed: Mapping[P
 
 
 def _never_stored(
-    connection: Connection, duplicates: Sequence[tuple[Reading, Sequence[Any]]], accounts: Accounts
+    connection: Connection, duplicates: Sequence[tuple[Reading, tuple[int, str, str, str]]], accounts: Accounts
 ) -> Iterator[Finding]:
     """Finds offsets that count as duplicates of interactions in no leaf, in no month that retention has closed."""
     columns = (list(range(len(duplicates))), [of[1] for _, of in duplicates], [of[2] for _, of in duplicates])

@@ -65,6 +65,12 @@ STATEMENTS = (
     "UPDATE assessment SET evidence = evidence || '{\"$number\": 1}'",
     "UPDATE assessment SET earlier = 'null'::jsonb || '[]'",
     "UPDATE assessment SET features = features || '{\"\": 1}'",
+    # More than Python, or its JSON parser, can read.
+    "UPDATE interaction SET tags = (repeat('[', 600) || repeat(']', 600))::jsonb",
+    "UPDATE interaction SET tags = (repeat('[', 5000) || repeat(']', 5000))::jsonb",
+    "UPDATE interaction SET retrieved_documents = ('{\"a\":' || repeat('9', 5000) || '}')::jsonb",
+    "UPDATE assessment SET evidence = (repeat('{\"a\":', 600) || '1' || repeat('}', 600))::jsonb",
+    "UPDATE assessment SET features = (repeat('{\"a\":', 5000) || '1' || repeat('}', 5000))::jsonb",
     "ALTER TABLE interaction ALTER supporting_documents TYPE float8[] USING ARRAY['NaN'::float8]",
     "ALTER TABLE interaction ALTER supporting_documents TYPE text[] USING ARRAY[supporting_documents::text]",
     "ALTER TABLE interaction ALTER supporting_documents TYPE text USING supporting_documents::text",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import text
@@ -16,6 +17,7 @@ from monitor.core.model import Verdict
 from monitor.core.pending import Work
 from monitor.store.audit.backfill import look_for_missing
 from monitor.store.audit.leaf import leaf_body
+from monitor.store.audit.proofs import Proofs
 from monitor.store.audit.verify import verify
 from monitor.store.audit_queue import Act, Kind, driver, queue_act
 from monitor.store.interaction.writer import Writer
@@ -243,6 +245,11 @@ LEAF = (
     "INSERT INTO audit_leaf SELECT {}, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf WHERE index = 0"
 )
 
+DEEP_RECOVERY = (
+    "UPDATE audit_leaf SET kind = 'recovery', body ="
+    " '{\"body\"\\:{\"restored\"\\:' || repeat('[', 700) || repeat(']', 700) || '}}' WHERE index = 0"
+)
+
 
 @pytest.mark.parametrize(
     "statement",
@@ -252,6 +259,7 @@ LEAF = (
         LEAF.format("9223372036854775807"),
         LEAF.format("1000000000000"),
         "UPDATE audit_leaf SET body = replace(body, '/1\"', '/' || repeat('1', 5000) || '\"') WHERE index = 0",
+        DEEP_RECOVERY,
         "UPDATE interaction SET occurred_at = 'infinity' WHERE id = 'a'",
         "UPDATE assessment SET revised_at = '-infinity' WHERE id = 'a'",
         "UPDATE interaction SET stored_at = '294276-01-01' WHERE id = 'a'",
@@ -259,6 +267,29 @@ LEAF = (
 )
 def test_no_value_stops_a_verification(trail, statement):
     run(trail, statement)
+    assert said(trail) != []
+
+
+NO_BODIES = (
+    "{}",
+    '{"x":1}',
+    '{"files":[]}',
+    '{"files":[],"at":"2026-11-21","apps":[]}',
+    '{"stored":1}',
+    '{"stored":[{"app":[],"earliest":"x","latest":"x"}]}',
+    '{"group":[],"topic":"t","partition":0,"topic_id":"i","unstated":true}',
+    '{"since":"x","until":"x","items":[]}',
+    '{"since":"2026-01-01T00:00:00Z","until":"2027-01-01T00:00:00Z","items":1}',
+)
+
+
+@pytest.mark.parametrize("kind", ["positions", "plan"])
+@pytest.mark.parametrize("body", NO_BODIES)
+def test_no_leaf_keeps_an_auditor_from_an_export(trail, kind, body):
+    run(trail, "UPDATE audit_leaf SET kind = :kind, body = :body WHERE index = 3", kind=kind, body=f'{{"body":{body}}}')
+    with Proofs(trail.engine).snapshot() as proved:
+        found = list(proved.between(None, NOON - timedelta(days=200), NOON + timedelta(days=1), disclose=True))
+    assert {record.index for record in found} >= {0, 1, 2}
     assert said(trail) != []
 
 
