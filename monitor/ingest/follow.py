@@ -39,8 +39,8 @@ class FollowSource(Source):
     position is (file, 0, byte offset of the line); the file is named `<real path>#<inode>-<hash>`, as in the offsets.
 
     A replaced file comes before its successor in each poll, until it has not grown for `DRAIN` by `now`; only then does
-    its last line count without a line end. A file that is shorter than what was read of it was emptied in place; it is
-    read from its start, and its offset goes back.
+    its last line count without a line end. A file that is shorter than what was read of it, or has another first line,
+    or no line end where reading stopped, was emptied in place; it is read from its start, and its offset goes back.
 
     Raises:
         WrongSettings: two paths are the same file, or a path is no readable plain file, or is compressed or a table.
@@ -187,6 +187,7 @@ class _File:
         self._limit = limit
         self._stop = stop
         self._topic = ""  # not known until the first line is whole
+        self._head = b""  # the first line, or as much of it as tells the file
         self._offset = 0
         self._emptied = False
         self._grown: tuple[int, datetime] | None = None  # size, and when it was first seen
@@ -206,7 +207,7 @@ class _File:
 
     def lines(self, *, final: bool) -> Iterator[_Line]:
         """Every whole line that is there now; with `final`, also a last line without its end."""
-        if self.stat().st_size < self._offset:
+        if self._was_emptied():
             self._topic, self._offset, self._emptied = "", 0, True
         if not self._topic and not self._identify(final=final):
             return
@@ -228,6 +229,17 @@ class _File:
             value = line.rstrip(b"\r\n") if length == len(line) else line
             yield position, value[: self._limit + 1], length - ended if length > len(line) else len(value)
 
+    def _was_emptied(self) -> bool:
+        """Whether the file was emptied in place since it was read, also where it has grown past that place by now."""
+        if not self._topic:
+            return False
+        file = self._raw.fileno()
+        return (
+            self.stat().st_size < self._offset
+            or os.pread(file, len(self._head), 0) != self._head
+            or (self._offset > 0 and os.pread(file, 1, self._offset - 1) != b"\n")
+        )
+
     def _identify(self, *, final: bool) -> bool:
         """Finds the file's name and offset, if its first line is whole."""
         head = os.pread(self._raw.fileno(), _HEAD_BYTES, 0)
@@ -235,7 +247,7 @@ class _File:
         line, end, _ = head.partition(b"\n")
         if not end and len(head) < _HEAD_BYTES and not (final and head):
             return False
-        status = self.stat()
+        status, self._head = self.stat(), line + end
         self._topic = f"{self._name}#{status.st_ino}-{hashlib.sha256(line + end).hexdigest()[:16]}"
         place = self._offsets[self._topic]
         self._offset = 0 if self._emptied or place > status.st_size else place

@@ -14,6 +14,21 @@ def test_a_truncated_file_is_read_anew(path, reader):
     assert reader.read() == [b"more"]
 
 
+def test_a_file_that_was_emptied_and_grew_past_the_old_place_is_read_from_its_start(path, reader):
+    """As `copytruncate` leaves a log that nobody read for a night."""
+    append(path, b"one\ntwo\n")
+    reader.read()
+    path.write_bytes(b"new\n" * 50)
+    assert reader.read() == [b"new"] * 50
+
+
+def test_so_is_one_with_the_same_first_line_where_reading_stopped_within_a_line_of_it(path, reader):
+    append(path, b"one\ntwo\n")
+    reader.read()
+    path.write_bytes(b"one\nthree and four\nfive\n")
+    assert reader.read() == [b"one", b"three and four", b"five"]
+
+
 def test_a_truncated_file_with_the_same_first_line_is_read_anew(path, reader):
     append(path, b"one\ntwo\nthree\n")
     reader.read()
