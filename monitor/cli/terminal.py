@@ -58,9 +58,11 @@ def stopping() -> Iterator[Event]:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         if not stop.is_set():
-            stop.set()  # before anything is printed, which may never come to an end
+            # First, since what follows may never come to an end: what was interrupted may hold the event's lock or the
+            # terminal's.
             faulthandler.dump_traceback_later(LAST_RESORT, exit=True, file=sys.__stderr__ or sys.stderr)
             signal.setitimer(signal.ITIMER_REAL, LAST_RESORT + PRINTED_WITHIN)
+            stop.set()
             again = "; Ctrl-C again ends at once" if number == signal.SIGINT else ""
             say(f"stopping; anything in flight is finished first{again}", level=logging.INFO)
 
