@@ -1,4 +1,4 @@
-"""Appends events to a file of JSON lines, which `monitor replay` and `monitor consume --file` read."""
+"""Appends events to a file of JSON lines, which `monitor replay` reads and `monitor run FILE` follows."""
 
 from __future__ import annotations
 

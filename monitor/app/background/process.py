@@ -63,7 +63,16 @@ def _supervise(work: Work, settings: Settings, stop: Event, *, name: str, grace:
         process = context.Process(
             target=_run, args=(work, settings, theirs, level, name), name=f"monitor-{name}", daemon=True
         )
-        process.start()
+        try:
+            process.start()
+        except OSError as error:  # no memory, or too many processes
+            log.error(
+                "no process for %s can be started: %s; trying again in %g s", name, error.strerror, _RESTART_AFTER
+            )
+            ours.close()
+            theirs.close()
+            stop.wait(_RESTART_AFTER)
+            continue
         theirs.close()
         while process.is_alive() and not stop.wait(_LOOK_EVERY):
             with suppress(EOFError, OSError):  # it is dying
