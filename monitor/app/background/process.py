@@ -66,7 +66,7 @@ def _supervise(work: Work, settings: Settings, stop: Event, *, name: str, grace:
         try:
             process.start()
         except OSError as error:  # no memory, or too many processes
-            log.error(
+            log.warning(
                 "no process for %s can be started: %s; trying again in %g s", name, error.strerror, _RESTART_AFTER
             )
             ours.close()

@@ -176,7 +176,8 @@ class RowHistory:
         gone = self._removed(leaf, record)
         if self._accounts.removed(gone):
             return gone
-        return finding_at(Fault.MISSING, leaf, f"{named(leaf)} is not stored at its time, or cannot be read, and no retention says why")
+        is_gone = "is not stored at its time, or cannot be read, and no retention says why"
+        return finding_at(Fault.MISSING, leaf, f"{named(leaf)} {is_gone}")
 
     def _removed(self, leaf: Leaf, record: Record) -> Removed:
         if record.get("gone"):
