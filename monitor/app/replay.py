@@ -62,7 +62,8 @@ class Summary:
         self.verdicts: Counter[Verdict] = Counter()
         self.rejected: list[str] = []
         self.unchanged = Unchanged()
-        self.other_texts: list[str] = []  # of the answers whose id is stored with another text
+        self.other_texts: list[str] = []  # some of the answers whose id is stored with another text
+        self.with_other_texts = 0  # all of them
         self.apps: set[str] = set()
         self.collected = 0
         self.traces: set[TraceKey] = set()
@@ -130,7 +131,9 @@ def replay(
                 summary.add(batch, tally)
             if tally.duplicate:
                 wanted = [(a.interaction.app, a.interaction.id) for a in batch.assessments]
-                summary.other_texts += application.queries.with_other_texts([a.interaction for a in batch.assessments])
+                others = application.queries.with_other_texts([a.interaction for a in batch.assessments])
+                summary.with_other_texts += len(others)
+                summary.other_texts += others[: SHOWN - len(summary.other_texts)]
                 for name, at in application.queries.under_other_profiles(wanted, application.assessing.profile.hash):
                     summary.unchanged.add(name, at)
             progress(source, summary.tally)

@@ -76,7 +76,7 @@ def replay(
                 "rejected": summary.rejected,
                 "unchanged": summary.unchanged.answers,
                 "rescore": rescore,
-                "other_texts": summary.other_texts,
+                "other_texts": {"answers": summary.with_other_texts, "first": summary.other_texts},
                 "collected": {
                     "messages": summary.collected,
                     "traces": len(summary.traces),
@@ -122,11 +122,11 @@ def _print_summary(summary: Summary, waiting: Mapping[Work, int]) -> None:
             f"{plural(turns, 'turn')} assessed, {unscored} without scores; `monitor ledger` counts them"
         )
     if summary.other_texts:
-        duplicates = plural(len(summary.other_texts), "duplicate")
-        named = readable(", ".join(summary.other_texts[:NAMED])) + (", …" if len(summary.other_texts) > NAMED else "")
+        duplicates = plural(summary.with_other_texts, "duplicate")
+        named = readable(", ".join(summary.other_texts[:NAMED])) + (", …" if summary.with_other_texts > NAMED else "")
         say(
             f"{duplicates} with another question or answer than is stored under the same id, which stays: {named}; "
-            "give each answer an id of its own, or use another --app"
+            "if they are other answers, give each an id of its own, or use another --app"
         )
     if summary.verdicts:
         say(f"verdicts: {_shares(summary.verdicts)}")

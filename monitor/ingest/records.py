@@ -24,7 +24,8 @@ _DELIMITERS = (",", ";", "\t", "|")
 _QUOTED = re.compile(r'"[^"]*"')
 _BOM = b"\xef\xbb\xbf"
 _ZIP = b"PK\x03\x04"
-_LOOKED_AT = 512  # bytes at the start of a file; a crash leaves bytes 0 at the end
+_BLANK = b"\0 \t\r\n"
+_LOOKED_AT = 512  # bytes at the start of a file
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _CELL_CHARS = 2**31 - 1  # for `csv`, whose own limit is below the length of a document; ours is that of a record
 # An array of objects, or an object that goes on after its first line: `json.dump(…, indent=2)`, a tool's download.
@@ -78,7 +79,8 @@ def _refuse_binary(first: bytes) -> None:
         raise Fatal("this is a ZIP archive, as spreadsheets are: unpack it, or save the sheet as CSV in UTF-8")
     if first.startswith(_UTF16):
         raise Fatal("this is UTF-16; save it as UTF-8")
-    if b"\0" in first[:_LOOKED_AT]:
+    text = first.lstrip(_BLANK)  # a log that was emptied under its writer begins with bytes 0
+    if b"\0" in text[:_LOOKED_AT] and not text.startswith((b"{", b"[")):
         raise Fatal("this is no text file: JSON lines, a JSON document or CSV was expected")
 
 

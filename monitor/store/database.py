@@ -27,18 +27,23 @@ _PASSING = (
 _BOUNDS = text("SET LOCAL statement_timeout = '10s'; SET LOCAL lock_timeout = '5s'")
 
 
-def session(**limits: str) -> dict[str, Any]:
-    """What psycopg needs for a session in UTC whose loss is noticed on both sides; `limits` are the server's settings.
+# By it the server notices in half a minute that this side is gone, and frees the locks of the session; operating
+# systems take two hours. Without effect on a Unix socket. No options of the connection, which a pooler may refuse.
+SIGNS_OF_LIFE = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
 
-    A network that was cut is noticed in half a minute, while an answer is awaited and by the server, which frees the
-    session's locks; operating systems take two hours. Without effect on a Unix socket.
+
+def session(**limits: str) -> dict[str, Any]:
+    """What psycopg needs for a session in UTC in which a cut network is noticed in half a minute.
+
+    `limits` are settings of the server, such as `lock_timeout`.
     """
-    alive = {"idle": 10, "interval": 5, "count": 3}
-    asked = {"timezone": "UTC", **{f"tcp_keepalives_{name}": value for name, value in alive.items()}, **limits}
+    asked = {"timezone": "UTC", **limits}
     return {
         "connect_timeout": 10,
         "tcp_user_timeout": 30_000,
-        **{f"keepalives_{name}": value for name, value in alive.items()},
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
         "options": " ".join(f"-c {name}={value}" for name, value in asked.items()),
     }
 
@@ -195,6 +200,7 @@ def advisory_lock(engine: Engine, number: int) -> Iterator[bool]:
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
     try:
         with retriable():
+            connection.execute(text(SIGNS_OF_LIFE))
             ours = bool(connection.scalar(select(func.pg_try_advisory_lock(number))))
         yield ours
     finally:

@@ -33,6 +33,8 @@ def socket_folder(data: Path, runtime: Path) -> Path:
         link.symlink_to(_new_folder(owner))
     folder = link.readlink() / "socket"  # of its own, since for root the wheel opens the last folder to everyone
     folder.mkdir(exist_ok=True)
+    if folder.is_symlink():  # the server's user can make one, and the wheel opens to everyone what it leads to
+        raise OSError(f"{folder} is a symbolic link: remove it")
     return folder
 
 

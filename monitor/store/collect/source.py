@@ -17,7 +17,7 @@ from monitor.core.errors import Fatal, Fenced, Retriable
 from monitor.core.message import Message, Offset, Position, Progress
 from monitor.core.ports import Source
 from monitor.store.collect.inbox import PARTITION, TOPICS
-from monitor.store.database import plain_url, retriable, session
+from monitor.store.database import SIGNS_OF_LIFE, plain_url, retriable, session
 
 log = logging.getLogger(__name__)
 INBOX_LOCK = 7_305_128
@@ -118,6 +118,7 @@ class InboxSource(Source):
         if self._connection is None or self._connection.closed:
             self._ours = False
             self._connection = psycopg.connect(self._url, **_SESSION)
+            self._connection.execute(SIGNS_OF_LIFE)
         return self._connection
 
     def _drop(self) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql
 
 from monitor.assess.classify.profile import Profile
 from monitor.audit.canonical import canonical
-from monitor.core.model import Interaction
+from monitor.core.model import Interaction, Mark
 from monitor.core.pending import Work
 from monitor.store.audit_queue import Act, Kind, queue_act
 from monitor.store.database import retriable
@@ -124,10 +124,13 @@ class AssessmentQueries:
             return [(row.app, row.occurred_at) for row in connection.execute(query)]
 
     def with_other_texts(self, given: Sequence[Interaction]) -> list[str]:
-        """Those of the interactions, as `app/id`, whose stored question or answer is another, in their order."""
+        """Those of the interactions, as `app/id`, whose stored question or answer is another, in their order.
+
+        Interactions that were erased are left out: nobody is to store them again.
+        """
         i = interaction.c
         query = select(i.app, i.id, i.question, i.answer).where(
-            tuple_(i.app, i.id).in_([(it.app, it.id) for it in given])
+            tuple_(i.app, i.id).in_([(it.app, it.id) for it in given]), ~i.marks.contains([Mark.ERASED])
         )
         with retriable(), self._engine.connect() as connection:
             stored = {(row.app, row.id): (row.question, row.answer) for row in connection.execute(query)}

@@ -42,10 +42,12 @@ def test_the_server_watches_the_session_of_the_lock(backend, store, request):
     """Without a host there is nobody to close the session: the server has to ask. On a Unix socket all are 0."""
     if backend == "memory":
         return
-    engine, opened = request.getfixturevalue("engine"), []
+    engine, opened, sent = request.getfixturevalue("engine"), [], []
     event.listen(engine, "engine_connect", opened.append)
+    event.listen(engine, "before_cursor_execute", lambda *its: sent.append(its[2]))
     with store.evaluating() as ours:
         assert ours
+        assert all(f"SET tcp_keepalives_{its}" in sent[0] for its in ("idle = 10", "interval = 5", "count = 3"))
         asked = [opened[-1].scalar(text(f"SHOW tcp_keepalives_{name}")) for name in ("idle", "interval", "count")]
     local = engine.url.query.get("host", engine.url.host or "/").startswith("/")
     assert asked == (["0", "0", "0"] if local else ["10", "5", "3"])

@@ -43,8 +43,8 @@ if __name__ == "__main__":  # not in the processes that seal and work off
 """
 # The sleep is what the stage is slow by: the test itself waits only for what the program prints, stores and returns.
 WORK = {
-    "it waits": ("time.sleep(1)", 0, "the next start reads it again"),
-    "it computes": ("pass", 0, "the next start reads it again"),
+    "it waits": ("time.sleep(1)", 0, "the next start reads them again"),
+    "it computes": ("pass", 0, "the next start reads them again"),
     "it holds the interpreter": ("sum(range(100_000_000))", 1, "Timeout"),  # seconds before other threads get a turn
 }
 

@@ -81,7 +81,7 @@ def test_a_first_replay_with_every_default_needs_nothing_but_the_file(fresh, wri
     assert "1 duplicate with another question or answer than is stored under the same id, which stays: " in ended.stderr
     again = fresh.json("replay", written)  # the server was stopped in between; its data were not lost
     assert again["duplicate"] == 5
-    assert again["other_texts"] == ["support-bot/1"]
+    assert again["other_texts"] == {"answers": 1, "first": ["support-bot/1"]}
 
 
 def test_a_file_may_be_compressed_or_come_on_standard_input(monitor, tmp_path, lines):

@@ -107,8 +107,16 @@ def test_what_is_no_text_is_refused_before_its_first_line(content, problem):
         read(content)
 
 
-def test_bytes_that_a_crash_left_are_lines_like_others():
-    assert len(read(b'{"id": "1"}\n' * 50 + b"\0" * 4096)) == 51
+@pytest.mark.parametrize(
+    ("content", "lines_"),
+    [
+        (b'{"id": "1"}\n' * 3 + b"\0" * 4096, 4),  # a crash
+        (b"\0" * 4096 + b'{"id": "1"}\n' * 3, 3),  # emptied under a writer that goes on at its place
+        (b'{"id": "\0"}\n' + b'{"id": "1"}\n', 2),
+    ],
+)
+def test_bytes_0_in_a_log_make_no_binary_file_of_it(content, lines_):
+    assert len(read(content)) == lines_
 
 
 @pytest.mark.parametrize(

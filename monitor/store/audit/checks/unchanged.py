@@ -115,9 +115,9 @@ def unchanged(connection: psycopg.Connection, kind: Kind, leaves: Sequence[Leaf]
             cursor.adapters.register_loader(oid, TextLoader)
         cursor.execute(_READ[kind], {"keys": to_json(wanted).decode()})
         read = [column.type_code for column in cursor.description or ()]
+        if read[1:] != [BYTEA, *(_OIDS[kind][name] for name in columns)]:
+            return set()  # somebody changed the type of a column, and Python may not be able to read what is in it
         rows = cursor.fetchall()
-    if read[1:] != [BYTEA, *(_OIDS[kind][name] for name in columns)]:
-        return set()  # somebody changed the type of a column
     found = Counter(row[0] for row in rows)
     rows = [row for row in rows if found[row[0]] == 1]  # of rows that are stored twice, `compare_rows` chooses one
     if not rows:

@@ -79,6 +79,8 @@ STATEMENTS = (
     "ALTER TABLE interaction ALTER latency_ms TYPE text USING latency_ms::text",
     "ALTER TABLE interaction ALTER latency_ms TYPE numeric USING latency_ms::numeric + 1",
     "ALTER TABLE interaction ALTER model TYPE uuid USING gen_random_uuid()",
+    "ALTER TABLE interaction ALTER replaced_at TYPE timestamp USING 'infinity'",
+    "ALTER TABLE interaction ALTER replaced_at TYPE date USING 'infinity'",
     "ALTER TABLE assessment ALTER uncalibrated TYPE integer USING uncalibrated::integer",
 )
 # What is written as before, is the same value.
