@@ -158,6 +158,14 @@ STORIES = {
         series={"monitor_up": lasting(1), "monitor_figures_age_seconds": lasting(2)},
         fires={"MonitorNothingEvaluates": (3, 180)},
     ),
+    "nothing is evaluated after a clock that was an hour ahead is set back": Story(
+        series={**WELL, 'monitor_rule_evaluated_timestamp_seconds{rule="a"}': "3600+60x59 7140x60 7260+60x60"},
+        fires={"MonitorNothingEvaluates": (3, 116)},
+    ),
+    "a rule was removed while the clock was ahead": Story(
+        series={**figures(), 'monitor_rule_evaluated_timestamp_seconds{rule="gone"}': lasting(3 * HOUR * 60)},
+        fires={},
+    ),
     "rules are evaluated every five minutes": Story(
         series={
             **WELL,
