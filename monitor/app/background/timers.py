@@ -21,18 +21,21 @@ from monitor.core.errors import MonitorError
 log = logging.getLogger(__name__)
 Work = Callable[[], object]
 _FIRST_PAUSE, _LONGEST_PAUSE = 10.0, 60.0  # seconds between two warnings of one outage
+_LOOK_EVERY = 5.0  # seconds, at most, between two looks at whether the clock was set
 
 
 class Timers:
     """Runs each piece of work again and again while the block runs, each round on a thread of its own.
 
     No work waits for another, and none runs twice at the same time. A round that fails is logged as `Rounds`
-    says, and the next one comes in time. Leaving the block waits for the rounds that are running, and begins no more.
+    says, and the next one comes in time. A clock that is set back delays a round by one interval or by 5 s at most,
+    whichever is longer; one that is set ahead makes one round begin early, however many intervals it leaps over.
+    Leaving the block waits for the rounds that are running, and begins no more.
     """
 
     def __init__(self) -> None:
         self._threads = _DaemonThreads()
-        self._scheduler = BackgroundScheduler(
+        self._scheduler = _Scheduler(
             timezone="UTC",
             executors={"default": self._threads},
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
@@ -118,6 +121,26 @@ class Rounds:
 def survive(work: Work, name: str) -> None:
     """Does `work` once, and logs what it raises."""
     Rounds(work, name)()
+
+
+class _Scheduler(BackgroundScheduler):  # type: ignore[misc]  # APScheduler ships no types
+    """Keeps to the intervals of its jobs when the clock is set.
+
+    APScheduler keeps the clock's time of each job's next round. Without this class it would wait for that time after
+    the clock was set back, and list every time that was leapt over after it was set ahead: decades of them fill the
+    memory.
+    """
+
+    @override
+    def _process_jobs(self) -> float | None:
+        """Runs at the end of each wait of the main loop, and returns the seconds until the next one."""
+        now = datetime.now(UTC)
+        for job in self.get_jobs():
+            if abs(job.next_run_time - now) > job.trigger.interval:  # the clock was set
+                with suppress(JobLookupError):  # the scheduler is being shut down
+                    job.modify(next_run_time=now)
+        wait = super()._process_jobs()
+        return None if wait is None else min(wait, _LOOK_EVERY)  # None: there is no job yet
 
 
 class _DaemonThreads(BaseExecutor):  # type: ignore[misc]  # APScheduler ships no types

@@ -45,11 +45,39 @@ OUTAGE = {  # from minute 60 to 90
     "monitor_figures_age_seconds": "2x59 stale _x29 2x90",
     'monitor_rule_evaluated_timestamp_seconds{rule="a"}': "0+60x59 stale _x29 5400+60x90",
 }
+GAP = {  # from minute 60 to 66; without a mark of its beginning, it is one from minute 64
+    "monitor_up": "1x59 _x7 1x120",
+    "monitor_figures_age_seconds": "2x59 _x7 2x120",
+    'monitor_rule_evaluated_timestamp_seconds{rule="a"}': "0+60x59 _x7 4020+60x120",
+}
 UNSEEN = {"MonitorUnseen": (65, 89)}
 STORIES = {
     "a gap in the data is no rise": Story(series={**OUTAGE, **old_numbers("3x59 stale _x29 3x90")}, fires=UNSEEN),
-    "a short gap is none either": Story(series={**figures(), **old_numbers("3x59 _x7 3x120")}, fires={}),
+    "a short gap is none either": Story(series={**GAP, **old_numbers("3x59 _x7 3x120")}, fires={}),
     "numbers that fall are no rise": Story(series={**figures(), **old_numbers("9x59 4x120")}, fires={}),
+    "numbers that went away with the last piece rise again from 0": Story(
+        series={
+            **figures(),
+            'monitor_notifications_given_up{receiver="slack"}': "3x59 stale _x59 1x60",
+            'monitor_pending{kind="judge", state="given_up"}': "5x59 stale _x59 3x60",
+        },
+        fires={
+            'MonitorNotificationsGivenUp{receiver="slack"}': (121, 179),
+            'MonitorPendingGivenUp{kind="judge"}': (121, 179),
+        },
+    ),
+    "numbers that went away during an outage rise again from 0": Story(
+        series={
+            **OUTAGE,
+            'monitor_notifications_given_up{receiver="slack"}': "3x59 stale _x39 1x80",
+            'monitor_pending{kind="judge", state="given_up"}': "5x59 stale _x39 3x80",
+        },
+        fires={
+            **UNSEEN,
+            'MonitorNotificationsGivenUp{receiver="slack"}': (151, 159),
+            'MonitorPendingGivenUp{kind="judge"}': (151, 159),
+        },
+    ),
     "what is old is not new to a new Prometheus": Story(series={**figures(), **old_numbers(lasting(3))}, fires={}),
     "a new Prometheus sees what rises in its first hour": Story(
         series={**figures(), **old_numbers("3x9 4x180")},
@@ -89,7 +117,7 @@ STORIES = {
         },
         fires={
             'MonitorMessagesLost{source="rag", reason="expired"}': (71, 129),
-            'MonitorNotificationsGivenUp{receiver="slack"}': (131, 139),
+            'MonitorNotificationsGivenUp{receiver="slack"}': (126, 139),
         },
     ),
     "a series begins at its number": Story(
@@ -157,6 +185,14 @@ STORIES = {
     "rules were never evaluated": Story(
         series={"monitor_up": lasting(1), "monitor_figures_age_seconds": lasting(2)},
         fires={"MonitorNothingEvaluates": (3, 180)},
+    ),
+    "nothing is evaluated after a clock that was an hour ahead is set back": Story(
+        series={**WELL, 'monitor_rule_evaluated_timestamp_seconds{rule="a"}': "3600+60x59 7140x60 7260+60x60"},
+        fires={"MonitorNothingEvaluates": (3, 116)},
+    ),
+    "a rule was removed while the clock was ahead": Story(
+        series={**figures(), 'monitor_rule_evaluated_timestamp_seconds{rule="gone"}': lasting(3 * HOUR * 60)},
+        fires={},
     ),
     "rules are evaluated every five minutes": Story(
         series={

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import logging
+from datetime import datetime, timedelta
 from threading import Event, Lock, Thread
 
+import pytest
+from apscheduler.schedulers import base
+from apscheduler.triggers import interval
+
+from monitor.app.background import timers as timers_module
 from monitor.app.background.timers import Rounds, Timers
 from monitor.core.errors import Retriable
 from tests.rig.waiting import PATIENCE
@@ -139,6 +145,59 @@ def test_a_round_that_wakes_another_while_the_block_is_left_does_not_hang():
         assert waking.wait(PATIENCE)
     assert woken.is_set()
     assert work.rounds == 0
+
+
+@pytest.fixture
+def set_clock(monkeypatch):
+    """Sets the clock that APScheduler and the timers read, ahead or back."""
+    ahead = timedelta(0)
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.now(tz) + ahead
+
+    for module in (base, interval, timers_module):
+        monkeypatch.setattr(module, "datetime", Clock)
+
+    def by(change: timedelta) -> None:
+        nonlocal ahead
+        ahead += change
+
+    return by
+
+
+def test_a_clock_that_is_set_back_stops_no_timer(set_clock):
+    before, after, rare, was_set = free(), free(enough=5), free(), Event()
+
+    def work() -> None:
+        (after if was_set.is_set() else before)()
+
+    with Timers() as timers:
+        timers.every(0.01, work, name="work")
+        timers.every(HOUR, rare, name="rare", at_once=False)
+        assert before.done.wait(PATIENCE)
+        set_clock(timedelta(days=-1))
+        was_set.set()
+        assert after.done.wait(PATIENCE)
+        assert rare.done.wait(PATIENCE)
+    assert rare.rounds == 1
+
+
+def test_a_clock_that_is_set_ahead_makes_one_round_begin_and_not_one_for_each_interval(set_clock, monkeypatch):
+    work, last, asked = free(), free(), []
+    following = interval.IntervalTrigger.get_next_fire_time
+    monkeypatch.setattr(
+        interval.IntervalTrigger, "get_next_fire_time", lambda *given: asked.append(given) or following(*given)
+    )
+    with Timers() as timers:
+        timers.every(HOUR, work, name="work", at_once=False)
+        set_clock(timedelta(days=30))
+        timers.every(HOUR, last, name="last")  # has the scheduler look at the clock
+        assert work.done.wait(PATIENCE)
+        assert last.done.wait(PATIENCE)
+    assert work.rounds == 1
+    assert len(asked) < 30  # times that were computed: some for each round, and none for those leapt over
 
 
 class Clock:
