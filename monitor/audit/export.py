@@ -11,7 +11,7 @@
     verify.py         checks the export with Python alone
     manifest.json     the contents, with the SHA-256 of each file
 
-The same content gives the same bytes.
+The same content gives the same bytes: those of a file, or those of a stream, where sizes follow the contents.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ import json
 import zipfile
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from hashlib import sha256
-from typing import IO, BinaryIO
+from typing import BinaryIO, NotRequired, TypedDict, Unpack
 
 from monitor.audit.canonical import canonical
+from monitor.audit.export_zip import Unsent, ZipWriter
 from monitor.audit.note import opened
 from monitor.audit.record import portable
 from monitor.audit.stamp import Stamp
@@ -50,8 +49,7 @@ from monitor.audit.verifier.terms import (
 )
 from monitor.core.model import Json
 
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a ZIP can hold
-_UNIX, _MODE = 3, 0o100644 << 16
+_CHUNK = 2**16  # bytes
 
 
 class Stored(StrEnum):
@@ -120,7 +118,57 @@ class _Counts:
     differs: list[Json] = field(default_factory=list)
 
 
-def write_export(
+class ExportParts(TypedDict):
+    """What an export is made of.
+
+    `records` are in the order of their indices; `checkpoints` are signed notes, at least one, in the order of size;
+    `consistency` has one proof from each to the next; `stamps` are of these checkpoints; `profiles` are by hash, with
+    `name`, `embedding_model` and `definition`; each of `rules` is a rule set from the trail, with `source` and its
+    SHA-256 as `digest`.
+    """
+
+    records: Iterable[ExportedRecord]
+    checkpoints: Sequence[str]
+    consistency: Sequence[ConsistencyProof]
+    profiles: Mapping[str, Mapping[str, Json]]
+    rules: Iterable[Mapping[str, Json]]
+    about: ExportAbout
+    stamps: NotRequired[Sequence[Stamp]]
+
+
+def write_export(out: BinaryIO, **parts: Unpack[ExportParts]) -> Mapping[str, Json]:
+    """Writes the ZIP to `out` and returns its manifest. Records are written as they come, and not kept in memory.
+
+    Under `differs` the manifest lists the records whose rows are not what was sealed; the records are proved all the
+    same.
+
+    Raises:
+        ValueError: records out of order, or no checkpoint.
+        NotProved: `about.verifier_key` did not sign a checkpoint.
+    """
+    steps = _steps(out, **parts)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            manifest: Mapping[str, Json] = done.value
+            return manifest
+
+
+def stream_export(**parts: Unpack[ExportParts]) -> Iterator[bytes]:
+    """The ZIP in chunks of at least `_CHUNK` bytes, the last one excepted, while the records come.
+
+    Raises as `write_export`, when the first chunk is taken or in between: the ZIP then lacks its end, so that no
+    program opens it.
+    """
+    out = Unsent()
+    for _ in _steps(out, **parts):
+        if out.size >= _CHUNK:
+            yield out.take()
+    yield out.take()
+
+
+def _steps(
     out: BinaryIO,
     *,
     records: Iterable[ExportedRecord],
@@ -130,21 +178,8 @@ def write_export(
     rules: Iterable[Mapping[str, Json]],
     about: ExportAbout,
     stamps: Sequence[Stamp] = (),
-) -> Mapping[str, Json]:
-    """Writes the ZIP to `out` and returns its manifest. Records are written as they come, and not kept in memory.
-
-    Under `differs` the manifest lists the records whose rows are not what was sealed; the records are proved all the
-    same.
-
-    `records` are in the order of their indices; `checkpoints` are signed notes, at least one, in the order of size;
-    `consistency` has one proof from each to the next; `stamps` are of these checkpoints; `profiles` are by hash, with
-    `name`, `embedding_model` and `definition`; each of `rules` is a rule set from the trail, with `source` and its
-    SHA-256 as `digest`.
-
-    Raises:
-        ValueError: records out of order, or no checkpoint.
-        NotProved: `about.verifier_key` did not sign a checkpoint.
-    """
+) -> Generator[None, None, Mapping[str, Json]]:
+    """Writes the ZIP to `out`, pauses after each record, and returns the manifest."""
     if not checkpoints:
         raise ValueError("an export needs a checkpoint to prove its records against")
     heads = [opened(note, about.verifier_key) for note in checkpoints]
@@ -159,11 +194,12 @@ def write_export(
         **({} if about.only is None else {"only": about.only}),
     }
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        writer = _Writer(archive)
+        writer = ZipWriter(archive)
         counts = _Counts()
         with writer.file(RECORDS) as file:
             for line in _lines(records, counts):
                 file.write(line)
+                yield
         steps: list[Json] = [{"from": step.old, "to": step.new, "proof": _base64(step.proof)} for step in consistency]
         head: dict[str, Json] = {"size": last.size, "root": b64encode(last.root).decode()}
         manifest: dict[str, Json] = {
@@ -197,40 +233,6 @@ def write_export(
         with writer.file(MANIFEST) as file:
             file.write(_readable(manifest))
     return manifest
-
-
-class _Hashed:
-    """Writes to a file, and counts and hashes what it writes."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._digest = sha256()
-        self._length = 0
-
-    def write(self, content: bytes) -> None:
-        self._file.write(content)
-        self._digest.update(content)
-        self._length += len(content)
-
-    def manifest_entry(self) -> dict[str, Json]:
-        return {"bytes": self._length, "sha256": self._digest.hexdigest()}
-
-
-class _Writer:
-    """Writes the files of a ZIP without time and platform, so that the same content gives the same bytes."""
-
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
-        self.written: dict[str, Json] = {}
-
-    @contextmanager
-    def file(self, name: str) -> Iterator[_Hashed]:
-        info = zipfile.ZipInfo(name, _EPOCH)
-        info.create_system, info.external_attr, info.compress_type = _UNIX, _MODE, zipfile.ZIP_DEFLATED
-        with self._archive.open(info, "w", force_zip64=True) as file:
-            hashed = _Hashed(file)
-            yield hashed
-        self.written[name] = hashed.manifest_entry()
 
 
 def _lines(records: Iterable[ExportedRecord], counts: _Counts) -> Iterator[bytes]:

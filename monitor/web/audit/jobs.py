@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from tempfile import TemporaryFile
-from typing import IO
 
 from monitor.app.audit.sealer import CountedNotes, notes_at
 from monitor.app.wiring.application import Application
-from monitor.audit.export import ExportAbout, write_export
+from monitor.audit.export import ExportAbout, stream_export
 from monitor.audit.note import NotProved
 from monitor.audit.proof import SubjectProof
 from monitor.core.errors import WrongSettings
@@ -21,8 +19,6 @@ from monitor.store.audit.snapshot import TrailSnapshot
 from monitor.store.audit.verify import Verification, verify
 from monitor.store.audit_queue import Act, Kind
 from monitor.web.base.jobs import Progress
-
-_CHUNK = 2**16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,40 +98,44 @@ def verify_trail(application: Application, progress: Progress) -> VerifiedTrail:
 
 def export_zip(
     application: Application, *, app: str | None, start: datetime, end: datetime, disclose: bool, by: str
-) -> Iterator[bytes]:
-    """The ZIP of an export in chunks. The act is recorded first, and the file is complete before the first chunk.
+) -> tuple[bytes, Generator[bytes]]:
+    """The first chunk of an export's ZIP, and the others, made while they are taken: nothing holds the whole.
+
+    The act is recorded before the first chunk. One snapshot of the database is held until the last is taken, or the
+    generator is closed.
 
     Raises:
         NotProved: nothing is signed yet, or not by the key of this machine.
         WrongSettings: there is no key.
-        Retriable: the database is out of reach.
+        Retriable: the database is out of reach; also in between.
     """
-    now, key, proofs = application.now(), public_keys(application)[0], Proofs(application.engine)
-    body: dict[str, Json] = {"from": start.isoformat(), "to": end.isoformat(), "disclosed": disclose}
+    key = public_keys(application)[0]
+    about = ExportAbout(app=app, start=start, end=end, made_at=application.now(), made_by=by, verifier_key=key)
+    chunks = _export_chunks(Proofs(application.engine), about, disclose=disclose)
+    first = next(chunks)  # what fails before it is raised here, and can be told as a page
+    return first, chunks
+
+
+def _export_chunks(proofs: Proofs, about: ExportAbout, *, disclose: bool) -> Generator[bytes]:
+    body: dict[str, Json] = {"from": about.start.isoformat(), "to": about.end.isoformat(), "disclosed": disclose}
     kinds = (Kind.EXPORT, Kind.LOOK) if disclose else (Kind.EXPORT,)
-    about = ExportAbout(app=app, start=start, end=end, made_at=now, made_by=by, verifier_key=key)
-    file = TemporaryFile()  # noqa: SIM115  the caller reads it after this function has returned
-    try:
-        with proofs.snapshot() as trail:
-            notes = _signed_checkpoints(trail, about)
-            proofs.record(
-                *(Act(kind=kind, by=by, at=now, app=app or "", subject="export", body=body) for kind in kinds)
+    with proofs.snapshot() as trail:
+        notes = _signed_checkpoints(trail, about)
+        proofs.record(
+            *(
+                Act(kind=kind, by=about.made_by, at=about.made_at, app=about.app or "", subject="export", body=body)
+                for kind in kinds
             )
-            write_export(
-                file,
-                records=trail.between(app, start, end, disclose=disclose),
-                checkpoints=[note for _, note in notes],
-                consistency=trail.consistency([size for size, _ in notes]),
-                profiles=trail.profiles,
-                rules=trail.rules,
-                about=about,
-                stamps=trail.stamps(notes, key),
-            )
-    except BaseException:
-        file.close()
-        raise
-    file.seek(0)
-    return _chunks(file)
+        )
+        yield from stream_export(
+            records=trail.between(about.app, about.start, about.end, disclose=disclose),
+            checkpoints=[note for _, note in notes],
+            consistency=trail.consistency([size for size, _ in notes]),
+            profiles=trail.profiles,
+            rules=trail.rules,
+            about=about,
+            stamps=trail.stamps(notes, about.verifier_key),
+        )
 
 
 def _signed_checkpoints(trail: TrailSnapshot, about: ExportAbout) -> list[tuple[int, str]]:
@@ -144,9 +144,3 @@ def _signed_checkpoints(trail: TrailSnapshot, about: ExportAbout) -> list[tuple[
     if not notes or notes[-1][0] != trail.size:
         raise NotProved("the last checkpoint is not signed by the key of this machine: seal first")
     return notes
-
-
-def _chunks(file: IO[bytes]) -> Iterator[bytes]:
-    with file:
-        while chunk := file.read(_CHUNK):
-            yield chunk

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from threading import Event
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, StreamingResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.types import Receive, Scope, Send
+from typing_extensions import override
 
 from monitor.app.wiring.application import Application
 from monitor.audit.note import NotProved, signed_at
@@ -47,6 +51,24 @@ Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 Auditor = Annotated[Identity, Depends(Needs(Permission.AUDIT))]
 Name = Annotated[str, Query(max_length=10_000)]
 Field = Annotated[str, Form(max_length=1_000)]
+
+
+class Download(StreamingResponse):
+    """A ZIP in chunks. Its source is closed when the response ends, also when the client has gone away.
+
+    Starlette leaves that to the garbage collector, and the source holds a connection to the database.
+    """
+
+    def __init__(self, first: bytes, others: Generator[bytes], headers: Mapping[str, str]) -> None:
+        super().__init__(chain((first,), others), headers=headers, media_type="application/zip")
+        self._others = others
+
+    @override
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await run_in_threadpool(self._others.close)
 
 
 @router.get("/audit")
@@ -209,11 +231,13 @@ def export(
     try:
         start = instant(since, "from").astimezone(UTC) if since else EARLIEST
         end = instant(until, "to").astimezone(UTC) if until else application.now() + timedelta(days=1)
-        chunks = export_zip(application, app=app or None, start=start, end=end, disclose=bool(disclose), by=who.name)
+        first, others = export_zip(
+            application, app=app or None, start=start, end=end, disclose=bool(disclose), by=who.name
+        )
     except InvalidMessage as error:
         raise HTTPException(422, str(error)) from None
     except NotProved as error:
         raise HTTPException(409, str(error)) from None
     name = f"audit-{application.now():%Y%m%dT%H%M%SZ}.zip"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(chunks, headers=headers, media_type="application/zip")
+    return Download(first, others, headers)

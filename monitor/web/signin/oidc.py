@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import json
 import logging
+import re
 import secrets
 import ssl
 from base64 import urlsafe_b64encode
@@ -44,7 +45,8 @@ _MAX_AGE = timedelta(hours=1)  # of the cached discovery document and keys
 _KEY_REFETCH = timedelta(seconds=30)  # a token with an unknown key has the keys fetched again, at most this often
 _MAX_SPENT = 100_000  # finished sign-ins that are remembered; a state is good for ten minutes
 _LEEWAY = 60  # seconds by which clocks may differ
-_MAX_NAME = 200  # characters
+_MAX_NAME = 200  # characters of an address or a user name; a longer one is not used
+_MAX_SUB = 255  # characters, OpenID Connect Core 1.0 §2; cut off, it could be another's
 
 
 class Provider:
@@ -189,6 +191,8 @@ class Provider:
             raise _bad_token("it was issued to another client (azp)")
         if not hmac.compare_digest(str(claims.get("nonce", "")).encode(errors="replace"), nonce.encode()):
             raise _bad_token("its nonce is not the one of this sign-in")
+        if len(str(claims["sub"])) > _MAX_SUB:
+            raise _bad_token(f"its sub is longer than {_MAX_SUB} characters")
         return claims
 
     def _verify(self, discovery: Discovery, token: str) -> jwt.Token:
@@ -259,10 +263,22 @@ def _closed_after(seconds: float, client: httpx2.Client) -> Iterator[None]:
 
 
 def _name(claims: Mapping[str, Any]) -> str:
-    """The name for the audit trail: the e-mail address, unless the provider says that it is not verified."""
-    email = claims.get("email")
-    usable = isinstance(email, str) and email and email.isprintable() and claims.get("email_verified", True) is True
-    return str(email if usable else claims["sub"])[:_MAX_NAME]
+    """The name for the audit trail, such that nobody can choose it to be another's.
+
+    It is the e-mail address that the provider has verified. Without one it is `preferred_username/sub`: people may be
+    free to choose and change the former (OpenID Connect Core 1.0 §5.7), so what follows the first slash tells them
+    apart. Without a user name, or with one that could hide what follows, it is `sub`, which the provider chooses.
+    """
+    email, user, sub = claims.get("email"), claims.get("preferred_username"), str(claims["sub"])
+    if claims.get("email_verified") is True and isinstance(email, str) and _fits(email):
+        return email
+    if isinstance(user, str) and _fits(user) and not re.search(r"[\s/]", user):
+        return f"{user}/{sub}"
+    return sub
+
+
+def _fits(name: str) -> bool:
+    return 0 < len(name) <= _MAX_NAME and name.isprintable()
 
 
 def _bad_token(why: str) -> SignInRefused:

@@ -11,10 +11,12 @@ from datetime import timedelta
 import psycopg
 import pytest
 
+from monitor.audit import export
 from monitor.audit.recovery import Head, Recovery
 from monitor.store.audit.recovery import SealedRecovery
 from monitor.store.audit_queue import Act, Kind, record_act
-from monitor.web.audit.page import JOB, in_words
+from monitor.web.audit.jobs import export_zip
+from monitor.web.audit.page import EARLIEST, JOB, in_words
 from tests.factories.answers import NOON, a_batch, an_assessment, at
 from tests.rig.waiting import until
 
@@ -195,6 +197,18 @@ def test_an_export_is_whole_and_recorded(sealed, rows, disclose, kinds):
     assert ("ada@example.org" in records) is bool(disclose)
     found = rows("SELECT kind FROM audit_queue WHERE subject = 'export' ORDER BY seq")
     assert [kind for (kind,) in found] == kinds
+
+
+def test_an_export_that_is_not_taken_to_its_end_gives_its_connection_back(sealed, monkeypatch):
+    monkeypatch.setattr(export, "_CHUNK", 1)
+    span = {"start": EARLIEST, "end": at(60)}
+    taken = sealed.application.engine.pool.checkedout
+    first, others = export_zip(sealed.application, app=None, **span, disclose=False, by="ann")
+    assert first
+    assert next(others)
+    assert taken() == 1
+    others.close()
+    assert taken() == 0
 
 
 @pytest.mark.usefixtures("sealed")

@@ -14,6 +14,7 @@ import uvicorn
 from starlette.concurrency import run_in_threadpool
 
 from monitor.core.errors import WrongSettings
+from monitor.web.audit.page import Download
 from monitor.web.connections import LimitedConnection, authority, listening
 from tests.rig.waiting import until
 from tests.rig.web.certificate import made_certificate
@@ -268,3 +269,21 @@ def test_an_ipv6_address_stands_in_brackets():
 def test_the_dashboard_is_served_with_these_limits():
     assert LimitedConnection.most > 400
     assert LimitedConnection.head_seconds <= 10
+
+
+def test_a_download_whose_client_has_gone_away_closes_its_source(serving):
+    closed = Event()
+
+    def chunks():
+        try:
+            while True:
+                yield b"." * 2**16
+        finally:
+            closed.set()
+
+    others = chunks()
+    address, _ = serving(LimitedConnection, Download(next(others), others, {}))
+    with socket.create_connection(address) as client:
+        client.sendall(GOOD)
+        assert client.recv(100).startswith(b"HTTP/1.1 200")
+    assert closed.wait(30)

@@ -8,11 +8,12 @@ import zipfile
 from base64 import b64encode
 from hashlib import sha256
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from monitor.audit.export import ExportedRecord, write_export
+from monitor.audit.export import ExportedRecord, stream_export, write_export
 from monitor.audit.key import Signer
 from monitor.audit.merkle import inclusion_proof
 from monitor.audit.note import NotProved
@@ -107,6 +108,44 @@ def test_records_are_written_as_they_come():
     )
     assert taken[0] > 0  # the ZIP was begun before the first was asked for
     assert len(taken) == 12
+
+
+def test_a_stream_is_sent_while_the_records_come_and_is_proved_whole(verify):
+    count = 1_200
+    log = Log([act_record(kind="look", app="support-bot", subject=f"s-{n}", body={"by": "ann"}) for n in range(count)])
+    asked_for = []
+
+    def records():
+        for n in range(count):
+            asked_for.append(n)
+            proof = inclusion_proof(n, count, log.node)
+            yield ExportedRecord(index=n, body=log.bodies[n].decode(), proof=proof, disclosed=None)
+
+    chunks = stream_export(
+        records=records(), checkpoints=[log.note(count)], consistency=[], profiles={}, rules=[], about=ABOUT
+    )
+    first = next(chunks)
+    assert len(asked_for) < count
+    sent = [first, *chunks]
+    assert max(map(len, sent)) < 2**18
+    code, said = verify(b"".join(sent))
+    assert code == 0, said
+    assert f"{count} records ({count} look)" in said
+
+
+def test_a_stream_that_ends_early_is_no_zip():
+    sent = []
+
+    def records():
+        yield from islice(the_records(), 3)
+        raise OSError("gone")
+
+    chunks = stream_export(
+        records=records(), checkpoints=[LOG.note(SIZES[-1])], consistency=[], profiles={}, rules=[], about=ABOUT
+    )
+    with pytest.raises(OSError, match="gone"):
+        sent.extend(chunks)
+    assert not zipfile.is_zipfile(BytesIO(b"".join(sent)))
 
 
 def test_chatbot_text_is_no_markup_on_the_page():

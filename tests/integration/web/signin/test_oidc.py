@@ -113,12 +113,38 @@ def test_a_provider_without_basic_is_given_the_secret_in_the_form(browser, provi
         ({"email_verified": False}, "oidc:248289761001"),
         ({"email": "a\nb@example.org"}, "oidc:248289761001"),
         ({"email": None}, "oidc:248289761001"),
+        ({"email_verified": None}, "oidc:248289761001"),
+        ({"email_verified": "true"}, "oidc:248289761001"),
+        ({"email_verified": None, "preferred_username": "boss@example.org"}, "oidc:boss@example.org/248289761001"),
+        ({"email_verified": None, "preferred_username": "boss/1"}, "oidc:248289761001"),
+        ({"email_verified": None, "preferred_username": "boss  x"}, "oidc:248289761001"),
+        ({"email_verified": None, "preferred_username": "b\u202ess"}, "oidc:248289761001"),
+        ({"email_verified": None, "preferred_username": "b" * 201}, "oidc:248289761001"),
+        ({"email_verified": None, "preferred_username": ["boss"]}, "oidc:248289761001"),
+        ({"email": f"{'b' * 190}@example.org", "preferred_username": "ada"}, "oidc:ada/248289761001"),
     ],
 )
 def test_an_address_that_is_not_known_to_be_theirs_does_not_name_anybody(browser, provider, person, name):
     provider.person |= person
+    if provider.person["email_verified"] is None:
+        del provider.person["email_verified"]
     came_back(browser, provider)
     assert f"{name}, operator" in who(browser)
+
+
+def test_people_with_one_user_name_have_names_of_their_own(browser, provider):
+    del provider.person["email_verified"]
+    provider.person["preferred_username"] = "ada"
+    for sub in ("1", "2"):
+        provider.person["sub"] = sub
+        came_back(browser, provider)
+        assert f"oidc:ada/{sub}, operator" in who(browser)
+
+
+def test_a_verified_address_comes_before_the_user_name(browser, provider):
+    provider.person["preferred_username"] = "ada"
+    came_back(browser, provider)
+    assert "oidc:ada@example.org, operator" in who(browser)
 
 
 @pytest.mark.parametrize(
@@ -205,6 +231,7 @@ def claim(**changed):
         claim(nbf=lambda claims: claims["iat"] + 3_600),
         claim(sub=None),
         claim(sub=7),
+        claim(sub="7" * 256),
     ],
 )
 def test_a_token_that_is_not_fresh_ours_and_of_this_sign_in_is_refused(browser, provider, tamper):
