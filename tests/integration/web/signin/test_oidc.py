@@ -418,7 +418,7 @@ def test_without_oidc_the_way_there_is_none(make_site):
 @pytest.mark.parametrize("issuer", ["http://elsewhere.example.org", "ftp://x", "https://", "https://a?b"])
 def test_a_provider_is_reached_by_https_only(make_site, settings, issuer):
     settings["WEB__OIDC__ISSUER"] = issuer
-    with pytest.raises(WrongSettings, match="issuer"):
+    with pytest.raises(WrongSettings, match="ISSUER"):
         make_site(**settings)
 
 
