@@ -179,6 +179,11 @@ _UNSPACED = "\u2e80"  # the first character of the scripts whose words are not t
 _LONGEST_UNSPACED = 4
 
 
+def is_money(units: tuple[Unit, ...]) -> bool:
+    """Whether a number with these units is surely an amount in a currency; cents have fractions, pounds may weigh."""
+    return bool(units) and all(unit.dimension in _MONEY and unit.factor == 1 for unit in units)
+
+
 def unit_after(tokens: Tokens, i: int) -> tuple[tuple[Unit, ...], int]:
     """The unit after a number that ends before token `i`, and the token after the unit; () if no unit is known."""
     if (unspaced := _unspaced(tokens, i)) or i >= len(tokens) or tokens.gap(i) not in _CLOSE:
