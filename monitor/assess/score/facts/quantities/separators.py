@@ -57,6 +57,6 @@ def _by_form(raw: str) -> Values:
     whole = (float(plain.replace(mark, "")), 1.0)
     if plain.count(mark) > 1:
         return (whole,)
-    if len(plain) - last - 1 == GROUP and last <= GROUP and plain[0] != "0":
+    if len(plain) - last - 1 == GROUP and 0 < last <= GROUP and plain[0] != "0":
         return (whole, as_decimal) if mark == "," else (as_decimal, whole)
     return (as_decimal,)

@@ -94,3 +94,30 @@ def test_a_figure_a_thousand_times_as_large_is_not_held(answer, document):
 )
 def test_the_same_figure_of_another_language_is_held(answer, document):
     assert missing(answer, FactIndex.of([document])) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Take .5 mg daily.", (".5 mg", 0.5)),
+        (".25 %", (".25 %", 0.25)),
+        ("It costs $.50 now.", ("$.50", 0.5)),
+        ("It is -.5 °C.", (".5 °C", -0.5)),
+        ("It is significant (p<.001).", (".001", 0.001)),
+        ("He bats .300 now.", (".300", 0.3)),
+        ("That is all.5 days are left.", ("5 days", 5)),
+        ("That is all. 5 days are left.", ("5 days", 5)),
+        ("See v.5 then.", ("5", 5)),
+        ("Wait ...5 days.", ("5 days", 5)),
+    ],
+)
+def test_a_point_after_a_space_belongs_to_the_figures_after_it(text, expected):
+    (fact,) = numbers(text)
+    assert (fact.text, fact.key[0].number) == expected
+
+
+def test_half_a_milligram_is_held_with_and_without_its_zero():
+    assert missing("Take .5 mg.", FactIndex.of(["Take 0.5 mg."])) == ()
+    assert missing("Take 0.5 mg.", FactIndex.of(["Take .5 mg."])) == ()
+    assert [fact.text for fact in missing("Take 5 mg.", FactIndex.of(["Take .5 mg."]))] == ["5 mg"]
+    assert [fact.text for fact in missing("Take .5 mg.", FactIndex.of(["Take 5 mg."]))] == [".5 mg"]
