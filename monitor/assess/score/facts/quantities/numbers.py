@@ -10,7 +10,7 @@ from monitor.assess.score.facts.quantities.han import group, han
 from monitor.assess.score.facts.quantities.numerals import SCALES, Numerals
 from monitor.assess.score.facts.quantities.quantity import Quantity, Readings, is_negative, quantities, share
 from monitor.assess.score.facts.quantities.separators import GROUP, Values, amount, figures
-from monitor.assess.score.facts.quantities.units import UNITS, Unit, is_money, unit_after, unit_before
+from monitor.assess.score.facts.quantities.units import UNITS, VERSION, Unit, is_money, unit_after, unit_before
 from monitor.assess.score.facts.quantities.worded import worded
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
 
@@ -26,6 +26,7 @@ _COMPARED = frozenset(
     ("more", "less", "fewer", "greater", "higher", "mehr", "weniger", "plus", "moins", "más", "menos")
 )
 _THAN = frozenset(("than", "als", "de", "que", "di", "of"))
+_VERSIONS = listed("version versions release releases versión versiones versão versões versione versioni versie")
 _BETWEEN = frozenset(("$", "€", "£", "¥", "usd", "eur", "a"))  # tokens allowed between such a word and the number
 _ABOUT_UNSPACED = ("约", "約", "大约", "およそ", "左右")
 _SCALES = frozenset(SCALES.values())
@@ -54,6 +55,8 @@ def number(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple
     if found is None:
         return None
     readings, after = found
+    if after == i + 1 and "." in tokens.raw(i) and tokens.word(i - 1) in _VERSIONS:
+        readings = tuple(replace(q, unit=q.unit or VERSION) for q in readings)
     if _about(tokens, i):
         readings = tuple(replace(q, about=True) for q in readings)
     return readings, after

@@ -26,6 +26,8 @@ def _unit(dimension: str, factor: float = 1.0, offset: float = 0.0) -> Unit:
     return Unit(dimension=dimension, factor=factor, offset=offset)
 
 
+VERSION: Final = _unit("version")  # of numbers such as 2.10, which is not 2.1
+
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
 _LENGTH = "length"
 _POUNDS = (_unit("mass", 453.59237), _unit("pound"))
