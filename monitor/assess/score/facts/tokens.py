@@ -11,12 +11,15 @@ _HAN = "〇零一二两兩三四五六七八九十百千万萬亿億"
 _LETTER = rf"[^\W\d_¼½¾⅐-⅞{_UNSPACED}]"
 _CURRENCY = r"USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|BRL|MXN|Rs|Fr"
 
+# What stands before a point that belongs to the figures after it (".5 mg", "$.50", "p<.05"), besides nothing.
+_BEFORE_POINT = r"\s$€£¥<>=~≈±+−–\-("
+
 # Possessive and bounded, so that a megabyte of digits, commas or hyphens costs one pass. Order matters: an alternative
 # that matches more comes first. The characters between tokens belong to the match of the next token, and "other" keeps
 # the search from starting again at each character of a long run.
 _TOKEN = re.compile(
     rf"""
-    [\s,.;!?()"'’]*+(?:
+    (?:[\s,;!?()"'’]++ | \.(?!\d) | (?<=[^{_BEFORE_POINT}])\.)*+(?:
     (?P<word>{_LETTER}++(?:['’]{_LETTER}++)*+(?!\w) | {_LETTER}++(?=[{_UNSPACED}]) | (?:{_CURRENCY})(?=\d))
   | (?P<clock>(?:(?<=\d)T)?\d{{1,2}}:[0-5]\d(?::[0-5]\d)?(?!\d) | \d{{1,2}}h[0-5]\d(?!\w))
   | (?P<identifier>{_LETTER}[\w]*+(?:[._-]?\d\w*+)*+)
@@ -28,7 +31,8 @@ _TOKEN = re.compile(
       | \d{{1,3}}(?:\.\d{{3}}){{2,8}}(?:,\d{{1,15}})?(?![\d,.]*\d)
       | \d{{1,3}}\.\d{{3}},\d{{1,15}}(?![\d,.]*\d)
       | [1-9]\d{{0,2}}(?:[ \u00a0\u2009\u202f'’]\d{{3}}){{1,8}}(?:[.,]\d{{1,15}})?(?!\d)
-      | \d++[.,]\d++(?![.]\d))
+      | \d++[.,]\d++(?![.]\d)
+      | \.\d++(?![.,]\d))
   | (?P<version>\d++(?:\.\d++){{2,}}+\w*+)
   | (?P<digits>\d++)
   | (?P<fraction>[¼½¾⅐-⅞])

@@ -9,11 +9,11 @@ from monitor.assess.score.facts.language import listed
 from monitor.assess.score.facts.quantities.han import group, han
 from monitor.assess.score.facts.quantities.numerals import SCALES, Numerals
 from monitor.assess.score.facts.quantities.quantity import Quantity, Readings, is_negative, quantities, share
-from monitor.assess.score.facts.quantities.units import UNITS, Unit, unit_after, unit_before
+from monitor.assess.score.facts.quantities.separators import GROUP, Values, amount, figures
+from monitor.assess.score.facts.quantities.units import UNITS, VERSION, Unit, is_money, unit_after, unit_before
 from monitor.assess.score.facts.quantities.worded import worded
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
 
-GROUP = 3  # figures between two separators of thousands
 LONGEST = 30  # figures; a longer run is at best an identifier
 _MULTIPLIERS = {"k": 1e3, "K": 1e3, "M": 1e6, "m": 1e6, "mn": 1e6, "bn": 1e9, "B": 1e9, "tn": 1e12, "T": 1e12}
 _SUFFIXES = frozenset(("st", "nd", "rd", "th", "er", "ère", "ème", "e", "º", "ª", "o", "a"))
@@ -26,9 +26,9 @@ _COMPARED = frozenset(
     ("more", "less", "fewer", "greater", "higher", "mehr", "weniger", "plus", "moins", "más", "menos")
 )
 _THAN = frozenset(("than", "als", "de", "que", "di", "of"))
+_VERSIONS = listed("version versions release releases versión versiones versão versões versione versioni versie")
 _BETWEEN = frozenset(("$", "€", "£", "¥", "usd", "eur", "a"))  # tokens allowed between such a word and the number
 _ABOUT_UNSPACED = ("约", "約", "大约", "およそ", "左右")
-_SPACES = {ord(c): None for c in " \u00a0\u2009\u202f'’"}
 _SCALES = frozenset(SCALES.values())
 _RANGE = frozenset(("-", "–", "—", "to", "bis", "tot", "à", "a", "and", "und", "et", "y", "e", "or", "oder", "ou", "o"))
 _DASHES = frozenset("-–—")
@@ -45,7 +45,7 @@ def number(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple
     kind = tokens.kind(i)
     found: tuple[Readings, int] | None = None
     if kind in FIGURES:
-        found = _figures(tokens, i, source=source)
+        found = _figures(tokens, i, english=numerals.english, source=source)
     elif kind == "word":
         found = worded(tokens, i, numerals, source=source)
     elif kind == "fraction":
@@ -55,6 +55,8 @@ def number(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple
     if found is None:
         return None
     readings, after = found
+    if after == i + 1 and "." in tokens.raw(i) and tokens.word(i - 1) in _VERSIONS:
+        readings = tuple(replace(q, unit=q.unit or VERSION) for q in readings)
     if _about(tokens, i):
         readings = tuple(replace(q, about=True) for q in readings)
     return readings, after
@@ -89,7 +91,7 @@ def after_currency(tokens: Tokens, i: int) -> int | None:
     return at + 1 if unit_before(tokens, at + 1) else None
 
 
-def _figures(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:
+def _figures(tokens: Tokens, i: int, *, english: bool, source: bool) -> tuple[Readings, int] | None:
     raw = tokens.raw(i)
     if len(raw) > LONGEST:
         return None
@@ -97,10 +99,8 @@ def _figures(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | 
         part = _part(tokens, i, raw)
         if part is not None:
             return part
-    values = _values(raw)
+    values = figures(raw, english=english, source=source)
     after = i + 1
-    if source and "," in raw:
-        values += tuple((float(piece), 1.0) for piece in raw.split(",") if piece.isdigit())
     if tokens.kind(after) == "fraction" and tokens.gap(after) in {"", " "}:
         values = tuple((value + unicodedata.numeric(tokens.raw(after)), 0.01) for value, _ in values)
         after += 1
@@ -114,34 +114,14 @@ def _figures(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | 
             plain = multiplied is not values and tokens.raw(after - 1) == "m"
             after = after_unit
             multiplied = values if plain else multiplied
+    if multiplied is values and is_money(units):
+        multiplied = values = amount(values, raw, english=english)
     if multiplied is not values and tokens.raw(after - 1) == "m" and not units:  # 5m: million, metres, minutes
         return quantities(multiplied, (None,)) + quantities(values, UNITS["m"]), after
     return quantities(multiplied, units or (None,), negative=is_negative(tokens, i)), after
 
 
-def _values(raw: str) -> tuple[tuple[float, float], ...]:
-    """The readings of figures with separators, as (value, step): 1,234 is 1234 or 1.234."""
-    plain = raw.translate(_SPACES)
-    comma, point = plain.rfind(","), plain.rfind(".")
-    if comma < 0 and point < 0:
-        return ((float(plain), 1.0),)
-    last = max(comma, point)
-    mark = plain[last]
-    decimal = plain[:last].replace(",", "").replace(".", "") + "." + plain[last + 1 :]
-    as_decimal = (float(decimal), 10.0 ** -(len(plain) - last - 1))
-    if min(comma, point) >= 0:
-        return (as_decimal,)
-    whole = (float(plain.replace(mark, "")), 1.0)
-    if plain.count(mark) > 1:
-        return (whole,)
-    if len(plain) - last - 1 == GROUP and last <= GROUP and plain[0] != "0":
-        return (whole, as_decimal) if mark == "," else (as_decimal, whole)
-    return (as_decimal,)
-
-
-def _multiplied(
-    tokens: Tokens, values: tuple[tuple[float, float], ...], i: int
-) -> tuple[tuple[tuple[float, float], ...], int]:
+def _multiplied(tokens: Tokens, values: Values, i: int) -> tuple[Values, int]:
     """The values times the "million", "k" or 万 after them."""
     factor = 0.0
     raw = tokens.raw(i)

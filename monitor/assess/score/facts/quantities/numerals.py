@@ -116,6 +116,7 @@ class Numerals:
 
     def __init__(self, tokens: Tokens, language: Language, *, source: bool) -> None:
         self._tokens = tokens
+        self.english = language is Language.ENGLISH
         self._known = language != Language.UNKNOWN
         self._language = language if self._known else Language.ENGLISH
         self._source = source

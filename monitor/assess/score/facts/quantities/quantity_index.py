@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from monitor.assess.score.facts.quantities.quantity import Quantity
-from monitor.assess.score.facts.quantities.units import RATIO, TEMPERATURE
+from monitor.assess.score.facts.quantities.units import RATIO, TEMPERATURE, VERSION
 
 MOST_LOOKED_AT = 64  # numbers close to the sought one that are compared
 CONVERTED = 0.05  # the largest deviation of a converted and rounded number, as a share
@@ -60,13 +60,15 @@ class Quantities:
         """Whether one of the numbers says the same as `sought`.
 
         A bare number is held by the same number in any unit. A number with a unit is held by the same bare number or by
-        one that converts into it, never by the same number in another dimension.
+        one that converts into it, never by the same number in another dimension. A version is held by the same figures.
         """
         as_written = _Measure(value=sought.number, step=sought.step, rough=_rough(sought.number))
         if sought.unit is None:
             return self._near(_ANY, sought, as_written) or (
                 0 < sought.number < 1 and self._near(RATIO, sought, as_written)
             )
+        if sought.unit == VERSION:
+            return self._near(_ANY, sought, as_written)
         factor = sought.unit.factor
         converted = _Measure(value=base(sought), step=sought.step * factor, rough=as_written.rough * factor)
         return (
@@ -99,6 +101,8 @@ def base(quantity: Quantity) -> float:
 def _says(held: Quantity, held_value: float, sought: Quantity, measure: _Measure) -> bool:
     off = abs(held_value - measure.value)
     size = max(abs(held_value), abs(measure.value))
+    if sought.unit == VERSION:
+        return off <= _EXACT * size and (held.step == sought.step or sought.number % 1 == 0)
     if off <= _EXACT * size:
         return True
     step = measure.step

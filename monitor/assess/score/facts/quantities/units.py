@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from monitor.assess.score.facts.language import listed
+from monitor.assess.score.facts.quantities.metric import names, symbols
 from monitor.assess.score.facts.tokens import Tokens
 
 RATIO: Final = "ratio"
@@ -25,6 +26,8 @@ def _unit(dimension: str, factor: float = 1.0, offset: float = 0.0) -> Unit:
     return Unit(dimension=dimension, factor=factor, offset=offset)
 
 
+VERSION: Final = _unit("version")  # of numbers such as 2.10, which is not 2.1
+
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
 _LENGTH = "length"
 _POUNDS = (_unit("mass", 453.59237), _unit("pound"))
@@ -34,6 +37,10 @@ _DOLLAR, _EURO, _YEN, _YUAN = (_unit("dollar"),), (_unit("euro"),), (_unit("yen"
 _FORMS: tuple[tuple[str, tuple[Unit, ...]], ...] = (
     ("% percent percentage prozent pourcent porcento porciento percentuali procent", (_unit(RATIO, 0.01),)),
     ("‰", (_unit(RATIO, 0.001),)),
+    ("‱", (_unit(RATIO, 1e-4),)),
+    ("ppm", (_unit(RATIO, 1e-6),)),
+    ("ppb", (_unit(RATIO, 1e-9),)),
+    ("微秒", (_unit("time", 1e-6),)),
     ("ms millisecond milliseconds millisekunden millisecondes milisegundos millisecondi 毫秒", (_unit("time", 0.001),)),
     (
         "s sec secs second seconds sekunde sekunden seconde secondes segundo segundos secondi seconden 秒 초",
@@ -88,6 +95,9 @@ _FORMS: tuple[tuple[str, tuple[Unit, ...]], ...] = (
     ("ft foot feet fuß pieds pies pés piedi 英尺", (_unit(_LENGTH, 0.3048),)),
     ("yd yds yard yards", (_unit(_LENGTH, 0.9144),)),
     ("mi mile miles meilen milles millas milhas miglia 英里 マイル", (_unit(_LENGTH, 1609.344),)),
+    ("微米", (_unit(_LENGTH, 1e-6),)),
+    ("纳米", (_unit(_LENGTH, 1e-9),)),
+    ("mcg 微克", (_unit("mass", 1e-6),)),
     ("mg milligram milligrams milligramm miligramos milligrammi 毫克", (_unit("mass", 0.001),)),
     ("g gram grams gramme grammes gramm gramos gramas grammi 克 グラム", (_unit("mass"),)),
     (
@@ -112,9 +122,9 @@ _FORMS: tuple[tuple[str, tuple[Unit, ...]], ...] = (
     ("gb gib gigabyte gigabytes gig gigs go", (_unit("bytes", 1e9), _unit("bytes", 2**30))),
     ("tb tib terabyte terabytes to", (_unit("bytes", 1e12), _unit("bytes", 2**40))),
     ("pb pib petabyte petabytes", (_unit("bytes", 1e15), _unit("bytes", 2**50))),
-    ("kbps", (_unit("rate", 1e3),)),
-    ("mbps", (_unit("rate", 1e6),)),
-    ("gbps", (_unit("rate", 1e9),)),
+    ("kbps kbit/s", (_unit("rate", 1e3),)),
+    ("mbps mbit/s", (_unit("rate", 1e6),)),
+    ("gbps gbit/s", (_unit("rate", 1e9),)),
     ("hz hertz", (_unit("frequency"),)),
     ("khz kilohertz", (_unit("frequency", 1e3),)),
     ("mhz megahertz", (_unit("frequency", 1e6),)),
@@ -123,12 +133,19 @@ _FORMS: tuple[tuple[str, tuple[Unit, ...]], ...] = (
     ("kw kilowatt kilowatts", (_unit("power", 1e3),)),
     ("mw megawatt megawatts", (_unit("power", 1e6),)),
     ("kwh", (_unit("energy"),)),
+    ("mwh", (_unit("energy", 1e3),)),
+    ("calorie calories kalorien calorías calorias", (_unit("energy", 4.184 / 3.6e6), _unit("energy", 4.184 / 3600))),
     ("mph", (_unit("speed", 1.609344),)),
     ("kph km/h kmh", (_unit("speed"),)),
+    ("m/s", (_unit("speed", 3.6),)),
     ("acre acres", (_unit("area", 4046.8564),)),
     ("hectare hectares hektar ha", (_unit("area", 1e4),)),
     ("m² m2 sqm", (_unit("area"),)),
     ("km² km2", (_unit("area", 1e6),)),
+    ("cm² cm2", (_unit("area", 1e-4),)),
+    ("mm² mm2", (_unit("area", 1e-6),)),
+    ("m³ m3", (_unit("volume", 1e3),)),
+    ("cm³ cm3", (_unit("volume", 1e-3),)),
     ("sqft ft²", (_unit("area", 0.09290304),)),
     ("°c celsius", (_unit(TEMPERATURE),)),
     ("°f fahrenheit", (_unit(TEMPERATURE, 5 / 9, -160 / 9),)),
@@ -144,7 +161,12 @@ _FORMS: tuple[tuple[str, tuple[Unit, ...]], ...] = (
     ("₩ krw won 원", (_unit("won"),)),
     ("chf franken", (_unit("franc"),)),
 )
-UNITS = {form: units for forms, units in _FORMS for form in forms.split()}
+_LISTED = {form: units for forms, units in _FORMS for form in forms.split()}
+UNITS = {name: (_unit(dimension, factor),) for name, dimension, factor in names()} | _LISTED
+# Forms in which capitals count; they come before those of UNITS.
+SYMBOLS = {form: (_unit(dimension, factor),) for form, dimension, factor in symbols() if form not in _LISTED} | {
+    "IU": (_unit("international unit"),)
+}
 _MONEY = frozenset(("dollar", "euro", "pound", "yen", "yuan", "rupee", "won", "franc"))
 PREFIXES = frozenset(form for form, units in UNITS.items() if units[0].dimension in _MONEY and form[:1].isascii()) | {
     *"€£¥₹₩",
@@ -164,6 +186,7 @@ _SQUARE = {"meters": "m²", "metres": "m²", "kilometers": "km²", "kilometres":
 _PAIRS = (
     {("square", length): area for length, area in _SQUARE.items()}
     | {("sq", "feet"): "sqft", ("sq", "ft"): "sqft", ("percentage", "points"): "%", ("percentage", "point"): "%"}
+    | {("basis", "points"): "‱", ("basis", "point"): "‱"}
     | {
         ("per", "cent"): "%",
         ("per", "cento"): "%",
@@ -179,6 +202,11 @@ _UNSPACED = "\u2e80"  # the first character of the scripts whose words are not t
 _LONGEST_UNSPACED = 4
 
 
+def is_money(units: tuple[Unit, ...]) -> bool:
+    """Whether a number with these units is surely an amount in a currency; cents have fractions, pounds may weigh."""
+    return bool(units) and all(unit.dimension in _MONEY and unit.factor == 1 for unit in units)
+
+
 def unit_after(tokens: Tokens, i: int) -> tuple[tuple[Unit, ...], int]:
     """The unit after a number that ends before token `i`, and the token after the unit; () if no unit is known."""
     if (unspaced := _unspaced(tokens, i)) or i >= len(tokens) or tokens.gap(i) not in _CLOSE:
@@ -186,11 +214,20 @@ def unit_after(tokens: Tokens, i: int) -> tuple[tuple[Unit, ...], int]:
     word, following = tokens.word(i), tokens.word(i + 1)
     if (form := _PAIRS.get((word, following))) is not None:
         return UNITS[form], i + 2
-    if word == "km" and following == "/" and tokens.word(i + 2) == "h":
-        return UNITS["km/h"], i + 3
+    if following == "/" and (rate := f"{word}/{tokens.word(i + 2)}") in UNITS:
+        return UNITS[rate], i + 3
     if (tokens.hyphen(i) or word in _QUALIFIERS) and following in UNITS and following not in _SHORT:
         return UNITS[following], i + 2
+    if (symbol := SYMBOLS.get(tokens.raw(i))) and _is_symbol(tokens, i):
+        return symbol, i + 1
     return (UNITS[word], i + 1) if word in UNITS and _is_unit(tokens, i) else ((), i)
+
+
+def _is_symbol(tokens: Tokens, i: int) -> bool:
+    """Whether the token at `i`, which is spelled like a symbol, is one: no V-belt, and not the initial of a name."""
+    if len(tokens.raw(i)) > 1:
+        return True
+    return not tokens.hyphen(i + 1) and (tokens.glued(i) or not tokens.gap(i + 1).startswith("."))
 
 
 def _is_unit(tokens: Tokens, i: int) -> bool:

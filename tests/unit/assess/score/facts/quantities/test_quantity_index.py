@@ -39,3 +39,30 @@ def test_a_bare_number_of_that_size_holds_it(answer, document):
 )
 def test_one_that_rounds_to_another_does_not(answer, document):
     assert len(missing(answer, FactIndex.of([document]))) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "document"),
+    [
+        ("It is in version 2.1.", "It is in version 2.10."),
+        ("It is in version 2.10.", "It is in version 2.1."),
+        ("It is in release 2.1.", "It is in driver 2.10."),
+        ("It is in version 2.1.", "It is in version 2.14."),
+    ],
+)
+def test_a_version_is_held_by_its_own_figures_only(answer, document):
+    assert len(missing(answer, FactIndex.of([document]))) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "document"),
+    [
+        ("It is in version 2.10.", "It is in driver 2.10."),
+        ("It is in version 2.1.", "Get driver-2.1 now."),
+        ("It is in version 2.0.", "It is in version 2."),
+        ("It is in 2.1.", "It is in version 2.1."),
+        ("It is in version 2.1 or 2.2.", "It is in version 2.2 and 2.1."),
+    ],
+)
+def test_a_version_is_held_wherever_its_figures_stand(answer, document):
+    assert missing(answer, FactIndex.of([document])) == ()
