@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from monitor.core.manual import pages, text_of
+from monitor.core.installed.manual import pages, text_of
 
 
 def docs(

@@ -10,7 +10,7 @@ from importlib import import_module
 
 from monitor.alert.ports import Receiver
 from monitor.alert.receivers.receiver import Builder, Draw
-from monitor.core import plugins
+from monitor.core.installed import plugins
 from monitor.core.settings.load import Settings
 
 

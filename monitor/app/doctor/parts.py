@@ -11,7 +11,7 @@ from monitor.app.wiring.application import Application
 from monitor.app.wiring.prices import prices_of
 from monitor.assess.judge.registry import metrics
 from monitor.core.errors import Fatal
-from monitor.core.plugins import GROUPS, announced
+from monitor.core.installed.plugins import GROUPS, announced
 from monitor.core.settings.file import settings_file
 from monitor.core.settings.load import readable_secrets, unknown_names
 from monitor.core.text.plain import plural

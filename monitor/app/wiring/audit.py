@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from monitor.core.errors import WrongSettings
-from monitor.core.extras import installed, require
+from monitor.core.installed.extras import installed, require
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

@@ -14,7 +14,7 @@ from monitor.app.collect.events import decoder
 from monitor.app.collect.stored_intake import StoredIntake
 from monitor.app.wiring.decoding import redactor_of
 from monitor.app.wiring.lookup import document_lookup
-from monitor.core.extras import installed, require
+from monitor.core.installed.extras import installed, require
 from monitor.ingest.decode import AUTO, TopicDecoder
 from monitor.ingest.lookup.resolve import resolve
 from monitor.privacy.redaction.traces import TraceRedactor

@@ -16,8 +16,8 @@ from monitor.assess.llm.endpoint import DEFAULT_BASE_URL
 from monitor.assess.llm.exchange import Purpose
 from monitor.assess.ports import Budget, Completer, Embedder, LanguageModel, TokenEncoder
 from monitor.core.errors import WrongSettings
-from monitor.core.extras import require
 from monitor.core.figures.prices import Price
+from monitor.core.installed.extras import require
 from monitor.core.model import Assessment
 from monitor.core.pending import Work
 from monitor.core.settings.load import Settings

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
 
-from monitor.core.extras import require
+from monitor.core.installed.extras import require
 from monitor.core.settings.tracing import TracingSettings
 from monitor.core.stage import observed_by
 

@@ -17,7 +17,7 @@ from monitor.assess.judge.metrics.context_recall import context_recall
 from monitor.assess.judge.metrics.context_relevance import context_relevance
 from monitor.assess.judge.metrics.faithfulness import faithfulness
 from monitor.assess.judge.metrics.summarization import summarization_score
-from monitor.core import plugins
+from monitor.core.installed import plugins
 
 METRICS: Final[Mapping[str, Metric]] = {
     "faithfulness": faithfulness,

@@ -19,8 +19,8 @@ from pydantic import (
 )
 from pydantic_settings import NoDecode
 
-from monitor.core import plugins
-from monitor.core.plugins import choice
+from monitor.core.installed import plugins
+from monitor.core.installed.plugins import choice
 
 
 def split(value: object) -> object:

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import NoDecode
 
 from monitor.core.errors import WrongSettings
-from monitor.core.extras import require
+from monitor.core.installed.extras import require
 from monitor.core.settings.sections import Port, Section, split
 
 # http is allowed only on this machine

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from monitor.core import plugins
+from monitor.core.installed import plugins
 from monitor.ingest.dialects import cloudevents, langfuse, langsmith, native, otlp, phoenix, ragas
 from monitor.ingest.dialects.dialect import Dialect
 

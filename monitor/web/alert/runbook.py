@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from monitor.core.errors import WrongSettings
-from monitor.core.manual import text_of
+from monitor.core.installed.manual import text_of
 
 _DOCS = "docs/"
 

@@ -16,8 +16,8 @@ from monitor.app.doctor import parts
 from monitor.assess.judge.judge import Judge
 from monitor.assess.judge.metric import Case
 from monitor.assess.judge.registry import metrics
-from monitor.core import plugins
 from monitor.core.errors import WrongSettings
+from monitor.core.installed import plugins
 from monitor.core.settings.load import load_settings
 from monitor.core.settings.sections import IngestSettings, JudgeSettings
 from monitor.ingest.decode import Decoder

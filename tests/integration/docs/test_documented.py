@@ -21,7 +21,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from monitor.core import plugins
+from monitor.core.installed import plugins
 from tests.rig.docs.elsewhere import ELSEWHERE, elsewhere, runs
 from tests.rig.docs.files import PLACES, install, lay_files
 from tests.rig.docs.pages import PAGES, Block, Command, blocks, commands, shell_blocks

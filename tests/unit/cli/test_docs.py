@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from monitor.cli.app import app
 from monitor.core.errors import WrongSettings
-from monitor.core.manual import pages
+from monitor.core.installed.manual import pages
 from tests.rig.commands import ROOT
 
 NAMED = re.compile(r"monitor docs ([a-z][\w/{}-]*)")

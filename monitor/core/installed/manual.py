@@ -8,7 +8,7 @@ from pathlib import Path
 
 from monitor.core.errors import WrongSettings
 
-_PACKAGE = Path(__file__).resolve().parent.parent
+_PACKAGE = Path(__file__).resolve().parents[2]
 _HEADING = re.compile(r"(#+) (.+)")
 _NO_SLUG = re.compile(r"[^\w\- ]")
 _INDEX = "README"

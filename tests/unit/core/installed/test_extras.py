@@ -15,7 +15,7 @@ from monitor.app.wiring.application import Application
 from monitor.cli.app import app
 from monitor.cli.collect import _with_grpc_or_without
 from monitor.core.errors import WrongSettings
-from monitor.core.extras import _MODULES, require
+from monitor.core.installed.extras import _MODULES, require
 from monitor.core.settings.collect import CollectSettings
 from monitor.core.settings.load import Settings
 from monitor.core.settings.web import OidcSettings
