@@ -20,7 +20,7 @@ from monitor.core.settings.collect import CollectSettings
 from monitor.core.settings.load import Settings
 from monitor.core.settings.web import OidcSettings
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
