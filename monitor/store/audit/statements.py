@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -60,7 +59,6 @@ def stated_in(raw: psycopg.Connection, size: int, app: str | None, start: dateti
     Of each partition these are all from the first that speaks of such an answer to the last; and replays of that time.
     A leaf that was replaced by something else is left out: `verify` names it.
     """
-    between = partial(_is_about, app=app, start=start, end=end)
     replays: list[int] = []
     seen: defaultdict[Reading, list[int]] = defaultdict(list)
     last: dict[Reading, int] = {}  # how many of them are in
@@ -68,7 +66,7 @@ def stated_in(raw: psycopg.Connection, size: int, app: str | None, start: dateti
         for index, text in cursor.execute(_SEALED):
             body = act_body(text)
             try:
-                speaks = between(body)
+                speaks = _is_about(body, app=app, start=start, end=end)
                 reading = None if "files" in body else reading_of(body)
             except NO_STATEMENT:
                 continue
