@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
@@ -43,19 +44,23 @@ def kafka_jars(cache: Path | None = None) -> Path:
     if maven is None:
         raise WrongSettings(f"Kafka's jars are fetched with Maven, and `mvn` is missing; {ADVICE}")
     cache.mkdir(parents=True, exist_ok=True)
-    # An interrupted run leaves a folder that nobody reads; of several at once the first one's is kept.
-    with tempfile.TemporaryDirectory(prefix=f"{jars.name}-", dir=cache) as folder:
+    # One at a time: what two Mavens fetch at once, each takes away from the other, and both fail.
+    with jars.with_name(f"{jars.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # released when the file is closed
+        if not jars.is_dir():
+            _fetch(maven, jars)
+    return jars
+
+
+def _fetch(maven: str, jars: Path) -> None:
+    """Has Maven fill the folder; an interrupted run leaves another one, which nobody reads."""
+    with tempfile.TemporaryDirectory(prefix=f"{jars.name}-", dir=jars.parent) as folder:
         fetched = Path(folder) / "jars"
         goal = "dependency:copy-dependencies"
         ended = run(maven, "-q", "-B", "-f", _POM, "-Dstyle.color=never", goal, f"-DoutputDirectory={fetched}")
         if ended.returncode:
             raise OutOfReach(f"Maven cannot fetch Kafka's jars; {ADVICE}\n{last_lines(ended.stdout)}")
-        try:
-            fetched.rename(jars)
-        except OSError:
-            if not jars.is_dir():
-                raise
-    return jars
+        fetched.rename(jars)
 
 
 def class_archive(jars: Path) -> Path:
