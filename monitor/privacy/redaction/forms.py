@@ -32,8 +32,11 @@ _KEY = re.compile(
         )""",
     re.VERBOSE,
 )
-_E_MAIL = re.compile(
-    rf"(?<!{_LOCAL}){_LOCAL}{{1,256}}+@(?:{_LETTER}(?:{_LETTER}|-){{0,62}}+\.){{1,8}}{_LETTER}{{2,24}}+"
+_DOMAIN = rf"(?:{_LETTER}(?:{_LETTER}|-){{0,62}}+\.){{1,8}}{_LETTER}{{2,24}}+"
+_E_MAIL = re.compile(rf"(?<!{_LOCAL}){_LOCAL}{{1,256}}+@{_DOMAIN}")
+_ENCODED = r"%[0-9A-Fa-f]{2}"
+_IN_ADDRESS = re.compile(  # ?to=ann%40example.org
+    rf"(?:(?<!{_LOCAL})|(?<={_ENCODED}))(?:(?!{_ENCODED}){_LOCAL}|%2[Bb]){{1,256}}+%40{_DOMAIN}"
 )
 _GAP = r"[ \t\u00a0\u202f-]"
 _IBAN = re.compile(rf"(?<![A-Za-z0-9])[A-Za-z]{{2}}[0-9]{{2}}(?:{_GAP}?[A-Za-z0-9]){{11,30}}")
@@ -72,8 +75,11 @@ def keys(text: str) -> Iterator[Span]:
 
 
 def e_mails(text: str) -> Iterator[Span]:
+    """E-mail addresses, also as they stand in the address of a page."""
     if "@" in text:
         yield from (match.span() for match in _E_MAIL.finditer(text))
+    if "%40" in text:
+        yield from (match.span() for match in _IN_ADDRESS.finditer(text))
 
 
 def ibans(text: str) -> Iterator[Span]:

@@ -15,6 +15,7 @@ from monitor.core.text.cache import cached_by_text
 from monitor.core.text.personal_data import PersonalData
 from monitor.privacy.redaction import forms
 from monitor.privacy.redaction.escapes import find_decoded, find_everywhere
+from monitor.privacy.redaction.narrow import reading_narrow
 from monitor.privacy.redaction.pattern import pattern
 from monitor.privacy.redaction.sources import Sources
 from monitor.privacy.redaction.spans import Finder, Finding, find_all, growth, merged, moved, replaced
@@ -27,7 +28,7 @@ _BY_FORM: Mapping[PersonalData, Finder] = {
     PersonalData.CARD: forms.cards,
     PersonalData.PHONE: forms.phones,
 }
-DISPLAYED = tuple((kind.placeholder, find) for kind, find in _BY_FORM.items())
+DISPLAYED = tuple((kind.placeholder, reading_narrow(find)) for kind, find in _BY_FORM.items())
 _ESCAPES = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _NO_TEXT = re.compile(r"[\ud800-\udfff]")  # bytes that are not UTF-8
 _REDACTED = frozenset({Mark.REDACTED})
@@ -171,7 +172,7 @@ def redactor(
     """
     wanted = set(kinds)
     finders = [(f"[{name}]", pattern(expression)) for name, expression in (patterns or {}).items()]
-    finders += [(kind.placeholder, _finder(kind, regions)) for kind in PersonalData if kind in wanted]
+    finders += [(kind.placeholder, reading_narrow(_finder(kind, regions))) for kind in PersonalData if kind in wanted]
     return Redactor(finders, digest_of_tag)
 
 
