@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -10,10 +11,11 @@ from monitor.assess.score.facts import dates, names
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.language import Language, language_of
 from monitor.assess.score.facts.quantities import numbers, worded
+from monitor.assess.score.facts.quantities.compound import compound
 from monitor.assess.score.facts.quantities.number_words import CACHED
 from monitor.assess.score.facts.quantities.numerals import Numerals, may_begin
 from monitor.assess.score.facts.quantities.quantity import Readings
-from monitor.assess.score.facts.quantities.units import unit_after, unit_before
+from monitor.assess.score.facts.quantities.units import Unit, unit_after, unit_before
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
 from monitor.core.text.markup import blank_markup
 
@@ -24,6 +26,7 @@ _COUNTED = frozenset(("million", "billion", "thousand", "people", "users"))
 _LONGEST_WORD = 32  # letters of a word about which an answer is cached
 _LONGEST_IDENTIFIER = 100
 _LONGEST_SUFFIX = 3  # capital letters after figures that make a name; longer ones are an unknown unit
+_LONGEST_UNIT = 4  # letters of an unknown unit; longer ones are a word (30tägig) and say nothing of the number
 
 
 def facts(text: str) -> tuple[Fact, ...]:
@@ -138,6 +141,10 @@ class _Reader:
         readings, after = read
         if tokens.kind(i) in FIGURES and tokens.glued(after) and tokens.kind(after) in {"word", "identifier"}:
             return self._suffixed(i, after, readings)
+        if whole := compound(tokens, i, readings, after, self._numerals, source=self._source):
+            if self._source:  # its parts count as well: each is read in its turn
+                return _Found(FactKind.NUMBER, (*readings, *whole[0]), after)
+            return _Found(FactKind.NUMBER, *whole)
         second = numbers.range_end(tokens, after)
         if second is not None:
             to = numbers.number(tokens, second, self._numerals, source=self._source)
@@ -146,10 +153,13 @@ class _Reader:
         return _Found(FactKind.NUMBER, readings, after)
 
     def _suffixed(self, i: int, after: int, readings: Readings) -> _Found:
-        """Figures followed by letters that are not a known unit: 5G and 2FA are names, 100mbps is a number."""
+        """Figures followed by letters that are not a known unit: 5G and 2FA are names, 900rpm is a number."""
         letters = self._tokens.raw(after)
         if letters[0].isupper() and len(letters) <= _LONGEST_SUFFIX:
             return self._named(i, after + 1)
+        if letters.isascii() and letters.isalpha() and len(letters) <= _LONGEST_UNIT:
+            unit = Unit(dimension=f"unknown {letters.lower()}")  # no other unit is the same
+            readings = tuple(replace(q, unit=q.unit or unit) for q in readings)
         return _Found(FactKind.NUMBER, readings, after + 1)
 
     def _named(self, i: int, after: int) -> _Found:

@@ -14,20 +14,25 @@ _CURRENCY = r"USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|BRL|MXN|Rs|Fr"
 # What stands before a point that belongs to the figures after it (".5 mg", "$.50", "p<.05"), besides nothing.
 _BEFORE_POINT = r"\s$€£¥<>=~≈±+−–\-("
 
+_POWER = r"[ ]?[×x·*][ ]?10"
+
 # Possessive and bounded, so that a megabyte of digits, commas or hyphens costs one pass. Order matters: an alternative
 # that matches more comes first. The characters between tokens belong to the match of the next token, and "other" keeps
 # the search from starting again at each character of a long run.
 _TOKEN = re.compile(
     rf"""
     (?:[\s,;!?()"'’]++ | \.(?!\d) | (?<=[^{_BEFORE_POINT}])\.)*+(?:
-    (?P<word>{_LETTER}++(?:['’]{_LETTER}++)*+(?!\w) | {_LETTER}++(?=[{_UNSPACED}]) | (?:{_CURRENCY})(?=\d))
+    (?P<word>{_LETTER}++(?:['’]{_LETTER}++)*+(?!\w) | {_LETTER}++(?=[{_UNSPACED}]) | (?:{_CURRENCY})(?=\d)
+      | (?<=\d)(?:d|h|min|m)(?=\d{{1,2}}(?:h|min|m|sec|s)(?!{_LETTER})))                     # 1h30m
   | (?P<clock>(?:(?<=\d)T)?\d{{1,2}}:[0-5]\d(?::[0-5]\d)?(?!\d) | \d{{1,2}}h[0-5]\d(?!\w))
   | (?P<identifier>{_LETTER}[\w]*+(?:[._-]?\d\w*+)*+)
   | (?P<day>\d{{4}}(?P<cut>[-/.])\d{{1,2}}(?P=cut)\d{{1,2}}(?![\d])
       | \d{{1,2}}(?P<break>[-/.])\d{{1,2}}(?P=break)(?:\d{{4}}|\d{{2}})(?![\d.]*\d)
       | (?:\d{{4}}\s?[年년]\s?)?\d{{1,2}}\s?[月월]\s?\d{{1,2}}\s?[日号號일] | \d{{4}}\s?[年년]\s?\d{{1,2}}\s?[月월])
   | (?P<number>
-        \d{{1,3}}(?:,\d{{2,3}}){{1,8}}(?:\.\d{{1,15}})?(?![\d,.]*\d)
+        \d{{1,15}}(?:[.,]\d{{1,15}})?(?:e[+-]?|E[+-]|{_POWER}\^[-−]?)\d{{1,2}}(?![\w-])   # 1.5e6, 1.5 × 10^6
+      | \d{{1,15}}(?:[.,]\d{{1,15}})?{_POWER}⁻?[⁰¹²³⁴-⁹]{{1,2}}(?!\w)                       # 1.5 × 10⁶
+      | \d{{1,3}}(?:,\d{{2,3}}){{1,8}}(?:\.\d{{1,15}})?(?![\d,.]*\d)
       | \d{{1,3}}(?:\.\d{{3}}){{2,8}}(?:,\d{{1,15}})?(?![\d,.]*\d)
       | \d{{1,3}}\.\d{{3}},\d{{1,15}}(?![\d,.]*\d)
       | [1-9]\d{{0,2}}(?:[ \u00a0\u2009\u202f'’]\d{{3}}){{1,8}}(?:[.,]\d{{1,15}})?(?!\d)

@@ -106,7 +106,7 @@ _FORMS: tuple[tuple[str, tuple[Unit, ...]], ...] = (
     ),
     ("tonne tonnes tonnen toneladas tonnellate 吨 噸 トン", (_unit("mass", 1e6),)),
     ("ton tons", (_unit("mass", 1e6), _unit("mass", 907184.74))),
-    ("oz ounce ounces unzen", (_unit("mass", 28.349523),)),
+    ("oz ounce ounces unzen", (_unit("mass", 28.349523125),)),
     ("lb lbs", (_unit("mass", 453.59237),)),
     ("pound pounds", _POUNDS),
     (
