@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from monitor.alert.window import Counts, Span
 
 
+LONGEST_WAIT = timedelta(hours=1)  # of a notification for its next attempt
+
+
 class SignalReader(Protocol):
     """Counts the signals that alert rules watch. Every method may raise `Retriable`."""
 
@@ -137,10 +140,10 @@ class Outbox(Protocol):
     def due(self, now: datetime, receiver: str) -> list[Notification]:
         """The notifications to send to `receiver` now, only the first of each group.
 
-        While the first one waits for its `retry_at`, the later ones of the group wait behind it; one that was given up
-        makes way. They come in the order in which they became due, so that one that keeps failing goes behind the
-        others. Each has its `id`, `attempts` and `in_doubt`, and as `previous` the newest receipt of its episode and
-        receiver.
+        One that would wait longer than `LONGEST_WAIT` is due: the clock was set back since it failed. While the first
+        one waits for its `retry_at`, the later ones of the group wait behind it; one that was given up makes way. They
+        come in the order in which they became due, so that one that keeps failing goes behind the others. Each has its
+        `id`, `attempts` and `in_doubt`, and as `previous` the newest receipt of its episode and receiver.
         """
 
     def copy_to_fallback(self, receiver: str, fallback: str, *, made_before: datetime | None = None) -> None:

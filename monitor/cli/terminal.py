@@ -140,9 +140,9 @@ def point_in_time(text: str, option: str) -> datetime:
     """
     try:
         at = datetime.fromisoformat(text)
-    except ValueError:
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         raise WrongSettings(f"{option}: {text!r} is not a time: write 2026-03-01 or 2026-03-01T12:00:00Z") from None
-    return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
 
 
 @contextmanager

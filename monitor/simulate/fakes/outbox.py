@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from monitor.alert.notification import Notification
 from monitor.alert.notify.dispatch import AlertGroup
-from monitor.alert.ports import Outbox, Receiver
+from monitor.alert.ports import LONGEST_WAIT, Outbox, Receiver
 from monitor.alert.silence import Silence
 from monitor.core.errors import Retriable
 from monitor.core.model import Json
@@ -107,7 +107,7 @@ class MemoryOutbox(Outbox):
         for row in self.rows:
             if row.waits and row.notification.receiver == receiver:
                 first.setdefault(row.notification.group, row)
-        ready = [row for row in first.values() if row.retry_at is None or row.retry_at <= now]
+        ready = [row for row in first.values() if row.retry_at is None or not now < row.retry_at <= now + LONGEST_WAIT]
         ready.sort(key=lambda row: (row.retry_at or row.notification.at, row.notification.attempts))
         return [replace(row.notification, previous=self._receipt(row.notification)) for row in ready]
 

@@ -32,7 +32,7 @@ from typing_extensions import override
 
 from monitor.alert.notification import Notification
 from monitor.alert.notify.dispatch import AlertGroup
-from monitor.alert.ports import Outbox
+from monitor.alert.ports import LONGEST_WAIT, Outbox
 from monitor.alert.silence import Silence, parse_matcher
 from monitor.core.errors import Retriable
 from monitor.core.model import Json
@@ -105,7 +105,8 @@ class PostgresOutbox(Outbox):
             .limit(1)
             .scalar_subquery()
         )
-        ready = first.c.retry_at.is_(None) | (first.c.retry_at <= now)
+        again = first.c.retry_at
+        ready = again.is_(None) | (again <= now) | (again > now + LONGEST_WAIT)
         doubt = first.c.attempted_at.is_not(None)
         turn = (func.coalesce(first.c.retry_at, first.c.made_at), first.c.attempts, first.c.id)
         query = select(first.c.id, first.c.payload, first.c.attempts, doubt, receipt).where(ready).order_by(*turn)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +75,7 @@ _COVERING = """
 """
 _NOTES = "SELECT size, note FROM audit_checkpoint WHERE size <= %s AND size = ANY(%s) ORDER BY size"
 _PAGE = 500
+_LAST = datetime.max.replace(tzinfo=UTC)
 _STAMPED_LATER = timedelta(days=1)  # an authority may have been out of reach
 
 
@@ -169,7 +170,8 @@ class TrailSnapshot:
         Those that were time-stamped in [since, until), or in the day after, are among them.
         """
         found: dict[int, str] = dict(self.raw.execute(_DAYS_LAST, (first, self.size)).fetchall())
-        found |= dict(self.raw.execute(_STAMPED, (self.size, since, until + _STAMPED_LATER)).fetchall())
+        stamped_until = min(until, _LAST - _STAMPED_LATER) + _STAMPED_LATER
+        found |= dict(self.raw.execute(_STAMPED, (self.size, since, stamped_until)).fetchall())
         return [(size, note) for size, note in sorted(found.items()) if size > first and _opens(note, key)]
 
     def stamps(self, notes: Sequence[tuple[int, str]], key: str) -> list[Stamp]:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from sqlalchemy import Engine, and_, case, delete, func, select, text, true, tuple_, update
+from sqlalchemy import Connection, Engine, and_, case, delete, func, select, text, true, tuple_, update
 
 from monitor.core.assessment_json import diagnosis_of, storable
 from monitor.core.diagnosis import ChunkDiagnosis
@@ -25,6 +25,7 @@ from monitor.store.tables.interactions import assessment, interaction, pending
 if TYPE_CHECKING:
     import psycopg
 
+LONGEST_WAIT = timedelta(days=2)  # of any work, and longer than any lease
 _p = pending.c
 # The array is evaluated once. A plain subquery may run for every row, skipping the rows that it has locked before.
 _CLAIM = text("""
@@ -34,6 +35,10 @@ _CLAIM = text("""
         ORDER BY not_before, id LIMIT :most FOR UPDATE SKIP LOCKED
     ))
     RETURNING id
+""")
+# With the clock set back since, the work would wait until it has caught up.
+_STRANDED = text("""
+    UPDATE pending SET not_before = :now WHERE kind = ANY(:kinds) AND NOT given_up AND not_before > :beyond
 """)
 _OURS = """
     SELECT id FROM pending JOIN unnest(%s::bigint[], %s::text[]) AS ours (id, claim) USING (id, claim)
@@ -95,6 +100,11 @@ def forget(connection: psycopg.Connection, claims: Sequence[Claim]) -> None:
     connection.execute("DELETE FROM pending WHERE id = ANY(%s)", ([claim.id for claim in claims],))
 
 
+def free_stranded(connection: Connection, kinds: Sequence[Work], now: datetime) -> None:
+    """Makes work due that would wait longer than any work does."""
+    connection.execute(_STRANDED, {"kinds": list(map(str, kinds)), "now": now, "beyond": now + LONGEST_WAIT})
+
+
 class PendingQueue:
     """The queue; every method may raise `Retriable`."""
 
@@ -102,11 +112,16 @@ class PendingQueue:
         self._engine = engine
 
     def claim(self, kinds: Sequence[Work], now: datetime, *, most: int, lease: timedelta) -> list[Claim]:
-        """Claims up to `most` pieces of work that are due, the longest due first, unless another worker has them."""
+        """Claims up to `most` pieces of work that are due, the longest due first, unless another worker has them.
+
+        Where none is due, what would wait longer than `LONGEST_WAIT` becomes due: the clock was set back.
+        """
         token = uuid4().hex
         given = {"claim": token, "lapses": now + lease, "kinds": list(map(str, kinds)), "now": now, "most": most}
         with retriable(), self._engine.begin() as connection:
             ids = connection.execute(_CLAIM, given).scalars().all()
+            if not ids:
+                free_stranded(connection, kinds, now)
             return self._read(connection, _p.id.in_(ids)) if ids else []
 
     def claimed(self, token: str) -> list[Claim]:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, text
 
 from monitor.core.pending import Work
 from monitor.store.database import retriable
-from monitor.store.pending.queue import Taken
+from monitor.store.pending.queue import Taken, free_stranded
 from monitor.store.tables.interactions import METRICS
 
 _DIGITS = 6
@@ -110,6 +110,8 @@ class VerdictQueue:
             with retriable(), self._engine.begin() as connection:
                 ids = connection.execute(_CLAIM, given).scalars().all()
                 found = self._read(connection, ids, token) if ids else []
+                if not ids:
+                    free_stranded(connection, [self._kind], now)
                 if gone := sorted(set(ids) - {verdict.id for verdict in found}):
                     connection.execute(_END, {"ids": gone, "claim": token})
             if found or not ids:

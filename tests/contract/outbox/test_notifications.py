@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
+from monitor.alert.ports import LONGEST_WAIT
 from tests.factories.alert.notifications import a_course, a_notified_alert, a_resolved_alert, an_example, at
 from tests.factories.alert.outbox import a_group, all_due, due, tell, tell_all
 
@@ -62,6 +64,14 @@ def test_one_that_failed_waits_for_its_time_and_the_later_ones_wait_behind_it(ou
     outbox.failed(all_due(outbox, at(10))[0], "slack is away", at(30))
     assert due(outbox, 29.9) == [("slack", "g2", "e2", 0)]
     assert due(outbox, 30) == [("slack", "g1", "e1", 0), ("slack", "g2", "e2", 0)]
+
+
+def test_one_that_failed_does_not_wait_for_a_clock_that_was_set_back(outbox):
+    tell(outbox, a_group())
+    outbox.failed(all_due(outbox, at(60))[0], "slack is away", at(60) + timedelta(days=300))
+    assert due(outbox, 60) == [("slack", "g1", "e1", 0)]
+    outbox.failed(all_due(outbox, at(60))[0], "slack is away", at(60) + LONGEST_WAIT)
+    assert due(outbox, 60) == []
 
 
 def test_every_failure_is_an_attempt(outbox):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from threading import Barrier
 
 import psycopg
@@ -17,7 +18,7 @@ from monitor.core.message import Position
 from monitor.core.model import Refusal, RefusalKind, Verdict
 from monitor.core.pending import Work
 from monitor.store.interaction.follow_ups import enqueue
-from monitor.store.pending.queue import PendingQueue
+from monitor.store.pending.queue import LONGEST_WAIT, PendingQueue
 from tests.factories.answers import (
     A_STAND_IN,
     NOON,
@@ -89,6 +90,14 @@ def test_the_longest_due_is_taken_first(writer, queue, rows):
     assert sorted(ids(claim(queue, now=at(2), most=2))) == ["e"]
     assert sorted(ids(claim(queue, now=at(4), most=9))) == ["a", "c"]
     assert claim(queue, now=at(4)) == []
+
+
+def test_work_does_not_wait_for_a_clock_that_was_set_back(writer, queue, rows):
+    set_aside(writer, *"ab")
+    rows("UPDATE pending SET not_before = %s WHERE interaction_id = 'a'", at(0) + timedelta(days=300))
+    rows("UPDATE pending SET not_before = %s WHERE interaction_id = 'b'", at(0) + LONGEST_WAIT)
+    assert claim(queue, now=at(0)) == []  # by which it becomes due
+    assert ids(claim(queue, now=at(0))) == ["a"]
 
 
 def test_only_the_kinds_that_are_asked_for_are_taken_and_none_that_was_given_up(writer, queue):
