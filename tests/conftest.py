@@ -102,7 +102,8 @@ def postgres(_no_settings_of_the_user: None) -> Iterator[str]:
     # not below pytest's own folder: another pytest of the same user may change the rights on that one's parents
     with tempfile.TemporaryDirectory(prefix="monitor-postgres-") as folder, embedded(folder) as url:
         with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute("ALTER SYSTEM SET fsync = off")  # nobody reads these data after a power cut
+            for needless in ("fsync", "full_page_writes", "autovacuum"):  # nobody reads these data after a power cut
+                connection.execute(f"ALTER SYSTEM SET {needless} = off")
             connection.execute("SELECT pg_reload_conf()")
         yield url
 

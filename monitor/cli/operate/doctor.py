@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import typer
+from pydantic import BaseModel
 from rich.console import Console
 
 from monitor.cli.opening import opened
@@ -58,17 +59,19 @@ def migrate() -> None:
 
 
 def settings(*, as_json: AsJson = False) -> None:
-    """Show every setting in force, with secrets masked."""
-    values = _without_credentials(load_settings().model_dump(mode="json"))
+    """Show every setting in force, and which of them are set, with secrets masked."""
+    in_force = load_settings()
+    values = _without_credentials(in_force.model_dump(mode="json"))
     if as_json:
         print_json(values)
         return
-    rows = [(f"MONITOR_{name}", value) for name, value in _flat(values)]
-    widest = max(len(name) for name, _ in rows)
+    given = set(_given(in_force))
+    rows = [(f"MONITOR_{name}", "set" if name in given else "default", value) for name, value in _flat(values)]
+    widest = max(len(name) for name, _, _ in rows)
     out = Console(highlight=False, soft_wrap=True)  # a path can be copied in one piece
-    out.print(f"[bold]{'setting':<{widest}}  value[/]")
-    for name, value in rows:
-        out.print(f"{name:<{widest}}  {literal(_as_given(value))}")
+    out.print(f"[bold]{'setting':<{widest}}  from     value[/]")
+    for name, source, value in rows:
+        out.print(f"{name:<{widest}}  {source:<7}  {literal(_as_given(value))}")
 
 
 def _as_given(value: Any) -> str:
@@ -88,6 +91,17 @@ def _without_credentials(value: Any) -> Any:
         case dict():
             return {name: _without_credentials(item) for name, item in value.items()}
     return value
+
+
+def _given(value: Any, prefix: str = "") -> Iterator[str]:
+    """Yields the name of each nested setting that the environment or a file gives."""
+    if isinstance(value, BaseModel):
+        value = {name: getattr(value, name) for name in value.model_fields_set}
+    elif not isinstance(value, dict):
+        yield prefix.removesuffix("__")
+        return
+    for name, inner in value.items():
+        yield from _given(inner, f"{prefix}{name.upper()}__")
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

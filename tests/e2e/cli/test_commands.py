@@ -84,7 +84,14 @@ def test_settings_are_shown_and_secrets_masked(monitor):
     shown = monitor.json("settings", **secrets, SLACK__CHANNEL="#alerts")
     assert shown["slack"]["channel"] == "#alerts"
     assert shown["slack"]["webhook_url"] == shown["llm"]["api_key"] == "**********"
-    text = monitor.run("settings", **secrets).stdout + json.dumps(shown)
+    listed = monitor.run(
+        "settings", **secrets, SLACK__CHANNEL="#alerts", REDACTION__PATTERNS='{"id": "E[0-9]+"}'
+    ).stdout
+    rows = {name: rest for name, *rest in map(str.split, listed.splitlines())}
+    assert rows["MONITOR_SLACK__CHANNEL"] == ["set", "#alerts"]
+    assert rows["MONITOR_REDACTION__PATTERNS__ID"] == ["set", "E[0-9]+"]
+    assert rows["MONITOR_EVALUATION_INTERVAL"][0] == "default"
+    text = listed + json.dumps(shown)
     assert "MONITOR_SLACK__CHANNEL" in text
     assert "TOPSECRET" not in text
 
