@@ -126,7 +126,7 @@ COMMANDS = {
             "Ask the processes that answer at the ports set here whether they can work.",
         ),
         ("migrate", "monitor.cli.operate.doctor:migrate", "Bring the database to this release's tables."),
-        ("settings", "monitor.cli.operate.doctor:settings", "Show every setting in force, and which of them are set, with secrets masked."),
+        ("settings", "monitor.cli.operate.doctor:settings", "Show every setting, set or default, with secrets masked."),
         (
             "docs",
             "monitor.cli.docs:docs",

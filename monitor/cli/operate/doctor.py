@@ -59,7 +59,7 @@ def migrate() -> None:
 
 
 def settings(*, as_json: AsJson = False) -> None:
-    """Show every setting in force, and which of them are set, with secrets masked."""
+    """Show every setting, set or default, with secrets masked."""
     in_force = load_settings()
     values = _without_credentials(in_force.model_dump(mode="json"))
     if as_json:
