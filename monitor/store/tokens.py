@@ -53,6 +53,16 @@ class Session:
     role: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedIn:
+    """A session that no token began, by the sign-in of a provider or by a link."""
+
+    subject: str
+    role: str
+    since: datetime
+    until: datetime
+
+
 class Access:
     """Safe to use from several threads; every method may raise `Retriable`."""
 
@@ -166,6 +176,15 @@ class Access:
         with retriable(), self._engine.connect() as connection:
             row = connection.execute(query).one_or_none()
         return None if row is None else Session(subject=row.subject, role=row.role)
+
+    def signed_in(self, now: datetime) -> list[SignedIn]:
+        """The sessions that no token began, by name, then by time."""
+        query = select(_s.subject, _s.role, _s.created_at, _s.expires_at).where(
+            _s.token_id.is_(None), _s.expires_at > now
+        )
+        with retriable(), self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(_s.subject, _s.created_at)).all()
+        return [SignedIn(subject=name, role=role, since=since, until=until) for name, role, since, until in rows]
 
     def end_session(self, secret: str) -> None:
         with retriable(), self._engine.begin() as connection:

@@ -16,9 +16,10 @@ from monitor.core.errors import WrongSettings
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
-    from monitor.store.tokens import Token
+    from monitor.store.tokens import SignedIn, Token
 
 tokens_app = typer.Typer(
     name="tokens",
@@ -91,19 +92,31 @@ def tokens_create(
 
 @tokens_app.command("list")
 def tokens_list(*, as_json: AsJson = False) -> None:
-    """List all tokens ever created, the newest first, without their secrets."""
+    """List all tokens ever created, the newest first, without their secrets, and who is signed in without one."""
     from monitor.store.tokens import Access
 
     with opened() as application:
-        tokens, now = Access(application.engine).tokens(), application.now()
+        access, now = Access(application.engine), application.now()
+        tokens, signed_in = access.tokens(), access.signed_in(now)
+        oidc = application.settings.web.oidc.issuer
     if as_json:
         print_json([_shown(token, now) for token in tokens])
         return
-    if not tokens:
+    console = Console(highlight=False)
+    if tokens:
+        console.print(fitted(_tokens_table(tokens, now), console.width))
+    elif oidc is None:
         typer.echo(
             "no tokens; without one the dashboard opens on this machine only, by the link that `monitor serve` prints"
         )
-        return
+    else:
+        typer.echo(f"no tokens; people sign in through {oidc}")
+    if signed_in:
+        console.print("\nsigned in without a token; `monitor tokens revoke NAME` signs out a name with oidc:")
+        console.print(fitted(_people_table(signed_in), console.width))
+
+
+def _tokens_table(tokens: Sequence[Token], now: datetime) -> Table:
     table = Table("id", "name", "role", "app", "state", "created (UTC)", "by", "last used (UTC)", box=None)
     for token in tokens:
         created, used = _time(token.created_at), "never" if token.used_at is None else _time(token.used_at)
@@ -120,8 +133,14 @@ def tokens_list(*, as_json: AsJson = False) -> None:
             literal(token.created_by),
             used,
         )
-    console = Console(highlight=False)
-    console.print(fitted(table, console.width))
+    return table
+
+
+def _people_table(signed_in: Sequence[SignedIn]) -> Table:
+    table = Table("name", "role", "since (UTC)", "until (UTC)", box=None)
+    for session in signed_in:
+        table.add_row(literal(session.subject), session.role, _time(session.since), _time(session.until))
+    return table
 
 
 @tokens_app.command("revoke")
@@ -140,7 +159,7 @@ def tokens_revoke(
         if which.startswith(_PERSON):
             ended = access.end_sessions(which, by=actor(by), now=now)
             if not ended:
-                raise WrongSettings(f"{which} is not signed in")
+                raise WrongSettings(f"{which} is not signed in; `monitor tokens list` shows who is")
             typer.echo(f"{readable(which)} is signed out; to keep them out, remove their role at the provider")
             return
         found = [token for token in access.tokens() if which in {token.id, token.name} and token.revoked_at is None]

@@ -12,6 +12,7 @@ from monitor.app.wiring.application import utc_now
 from monitor.cli.app import app
 from monitor.core.errors import WrongSettings
 from monitor.store.tokens import Access, Session
+from tests.factories.answers import at
 
 
 @pytest.fixture
@@ -92,7 +93,12 @@ def test_somebody_of_an_organisation_is_signed_out(run, access):
     session = access.begin_session(
         Session(subject="oidc:ada@example.org", role="viewer"), now=utc_now(), length=timedelta(hours=1)
     )
+    access.begin_session(Session(subject="oidc:gone", role="admin"), now=at(-9), length=timedelta(minutes=1))
+    listed = run("list").stdout
+    assert "oidc:ada@example.org  viewer" in listed
+    assert "oidc:gone" not in listed
     assert "signed out" in run("revoke", "oidc:ada@example.org").stdout
+    assert "signed in" not in run("list").stdout
     assert access.session(session, utc_now()) is None
     with pytest.raises(WrongSettings, match="not signed in"):
         run("revoke", "oidc:ada@example.org")
