@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from monitor.alert.window import Counts, Span
 
 
-LONGEST_WAIT = timedelta(hours=1)  # of a notification for its next attempt
+LONGEST_WAIT = timedelta(hours=2)  # longer than any pause of `deliver`, as another machine's clock sees it
 
 
 class SignalReader(Protocol):

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from random import Random
 
 from monitor.alert.notification import Notification
-from monitor.alert.ports import LONGEST_WAIT, Outbox, Receiver
+from monitor.alert.ports import Outbox, Receiver
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.stage import stage
 
@@ -28,6 +28,7 @@ RESENT_KEPT = timedelta(hours=1)  # how long repetitions for receivers that forg
 _ROWS, _TRANSACTIONS = 1_000, 200  # rows per transaction and transactions per call of `purge`
 _FIRST_PAUSE = timedelta(seconds=10)
 _LONGEST_PAUSE = timedelta(minutes=10)
+_LONGEST_RETRY_AFTER = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,7 +225,7 @@ def _retry_at(notification: Notification, error: Exception, now: datetime, rando
     pause = pause * random.uniform(0.5, 1.0)
     if isinstance(error, Retriable) and error.retry_after is not None:
         # in seconds, since the service may ask for more than a timedelta holds
-        pause = max(pause, timedelta(seconds=min(LONGEST_WAIT.total_seconds(), error.retry_after)))
+        pause = max(pause, timedelta(seconds=min(_LONGEST_RETRY_AFTER.total_seconds(), error.retry_after)))
     return now + pause
 
 
