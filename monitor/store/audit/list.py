@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Engine, text
@@ -17,8 +17,8 @@ PAGE = 30
 LATEST = 20_000  # the newest leaves, among which the leaves of a day are counted
 ACTS = tuple(kind for kind in Kind if kind not in STORED and kind not in {Kind.MISSING, Kind.POSITIONS})
 _BUSY = "the database is busy; try again in a moment"
-# `kind NOT IN …` is worded as in the partial index of migration 0029, so that the index is used: there may be millions
-# of rows between two acts.
+# `kind NOT IN …` is worded as in the partial index `audit_leaf_acts`, so that it is used: there may be millions of rows
+# between two acts.
 _KINDS = text("""
     SELECT kind, count(*) AS leaves FROM audit_leaf
     WHERE index >= (SELECT coalesce(max(index), 0) FROM audit_leaf) - :most AND sealed_at >= :since
@@ -38,6 +38,7 @@ _WAITING = text("""
 """)
 _NOTE = text("SELECT note FROM audit_checkpoint ORDER BY size DESC LIMIT 1")
 _HIGHEST = 2**63 - 1
+_LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +60,14 @@ class ListedAct:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActPage:
-    """A page of acts, newest first; `older` is the `before` of the next one."""
+    """A page of acts, newest first; `older` is the `before` of the next one.
 
-    acts: Sequence[ListedAct]
-    older: int | None
+    With `more_waiting`, more wait to be sealed than the page holds.
+    """
+
+    acts: Sequence[ListedAct] = ()
+    older: int | None = None
+    more_waiting: bool = False
 
 
 class AuditList:
@@ -84,7 +89,10 @@ class AuditList:
             return {row.kind: row.leaves for row in rows}
 
     def acts(self, *, kind: str | None = None, before: int | None = None) -> ActPage:
-        """The acts of one kind or of all; the first page begins with those that wait to be sealed."""
+        """The acts of one kind or of all; the first page also holds those that wait to be sealed.
+
+        A page is of successive leaves, in the order of time: an act may be sealed long after it was done.
+        """
         values = {"kind": kind, "most": PAGE + 1}
         with limited_read(self._engine, "name a kind") as connection:
             sealed = connection.execute(_SEALED, {**values, "before": _HIGHEST if before is None else before})
@@ -95,7 +103,8 @@ class AuditList:
             waiting = connection.execute(_WAITING, values).all() if before is None else ()
         shown = [_listed((None, None), row.kind, row.app, row.subject, row.body or {}) for row in waiting[:PAGE]]
         older = found[PAGE - 1].index if len(found) > PAGE else None
-        return ActPage(acts=[*shown, *found[:PAGE]], older=older)
+        acts = sorted([*shown, *found[:PAGE]], key=_moment, reverse=True)
+        return ActPage(acts=acts, older=older, more_waiting=len(waiting) > PAGE)
 
 
 def _listed(
@@ -112,6 +121,12 @@ def _listed(
         at=_time(body.get("at")),
         body={name: value for name, value in body.items() if name not in {"by", "at"}},
     )
+
+
+def _moment(act: ListedAct) -> datetime:
+    """When it was done, or at least sealed; what says neither comes first."""
+    at = act.at or act.sealed_at or _LATEST
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _time(value: object) -> datetime | None:

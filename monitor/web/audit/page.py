@@ -24,8 +24,9 @@ from monitor.audit.standalone import verify_py
 from monitor.core.errors import InvalidMessage, Retriable, WrongSettings
 from monitor.core.model import Json
 from monitor.ingest.times import instant
-from monitor.store.audit.list import ACTS, LATEST, AuditList
+from monitor.store.audit.list import ACTS, LATEST, ActPage, AuditList
 from monitor.store.audit.proofs import Proofs
+from monitor.store.database import TakesTooLong
 from monitor.store.stopping import ended_on
 from monitor.web.audit.jobs import (
     LastVerification,
@@ -88,6 +89,11 @@ def audit(
     except WrongSettings as error:
         keys, no_key = [], str(error)
     note = trail.note()
+    acts, too_long = ActPage(), ""
+    try:
+        acts = trail.acts(kind=chosen, before=before)
+    except TakesTooLong as error:  # such as while many rows wait to be sealed, which the page is to say
+        too_long = str(error)
     settings, checkpoints = application.settings.audit, application.auditing.witness_file
     witness_file, verification = checkpoints.exists(), request.app.state.verification.result
     return page(
@@ -108,7 +114,8 @@ def audit(
         witnesses=sum((witness_file, settings.witness_topic is not None, settings.witness_slack)),
         kinds=trail.kinds(now - timedelta(days=1)),
         latest=LATEST,
-        acts=trail.acts(kind=chosen, before=before),
+        acts=acts,
+        too_long=too_long,
         act_kinds=ACTS,
         kind=chosen or "",
         in_words=in_words,

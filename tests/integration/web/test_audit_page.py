@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from dataclasses import replace
 from datetime import timedelta
@@ -13,8 +14,10 @@ import pytest
 
 from monitor.audit import export
 from monitor.audit.recovery import Head, Recovery
+from monitor.store.audit.list import PAGE
 from monitor.store.audit.recovery import SealedRecovery
 from monitor.store.audit_queue import Act, Kind, record_act
+from monitor.store.database import TakesTooLong
 from monitor.web.audit.jobs import export_zip
 from monitor.web.audit.page import EARLIEST, JOB, in_words
 from tests.factories.answers import NOON, a_batch, an_assessment, at
@@ -91,6 +94,40 @@ def test_what_waits_is_said_and_shown_first(sealed, engine, moving):
     only = sealed.by_token("viewer").get("/audit?kind=label").text
     assert "label: refusal" in only
     assert "token:ada" not in only
+
+
+def test_people_are_named_by_what_the_provider_says_of_them(sealed, engine):
+    """`[e-mail]` would be the name of everybody."""
+    record_act(engine, Act(kind=Kind.LOOK, by="oidc:grace@example.org", at=NOON, app="shop", subject="q/1"))
+    assert 'class="whole">oidc:grace@example.org</td>' in sealed.by_token("viewer").get("/audit").text
+
+
+def test_acts_are_in_the_order_of_time_however_late_they_are_sealed(sealed, engine):
+    for minute in (-5, -60, -1):  # the second as after an outage of the sealer's key
+        record_act(engine, Act(kind=Kind.EXPORT, by=f"at {minute}", at=at(minute), subject="export"))
+    sealed.application.auditing.sealer().seal_and_sign(NOON)
+    record_act(engine, Act(kind=Kind.EXPORT, by="at -30", at=at(-30), subject="export"))  # this one waits
+    text = sealed.by_token("viewer").get("/audit?kind=export").text
+    assert re.findall(r'class="whole">(.*?)</td>', text) == ["at -1", "at -5", "at -30", "at -60"]
+
+
+def test_acts_that_wait_beyond_a_page_are_said(sealed, engine):
+    viewer = sealed.by_token("viewer")
+    assert "More acts wait" not in viewer.get("/audit").text
+    for n in range(PAGE + 1):
+        record_act(engine, Act(kind=Kind.EXPORT, by=f"person-{n}", at=NOON, subject="export"))
+    assert "More acts wait to be sealed than are listed here." in viewer.get("/audit?kind=export").text
+
+
+def test_the_page_says_how_far_sealing_is_also_where_acts_take_too_long(sealed, monkeypatch):
+    def too_long(*_, **__):
+        raise TakesTooLong("this would take too long: name a kind")
+
+    monkeypatch.setattr("monitor.store.audit.list.AuditList.acts", too_long)
+    answer = sealed.by_token("viewer").get("/audit")
+    assert answer.status_code == 200
+    assert "The acts are not listed: this would take too long: name a kind." in answer.text
+    assert "waiting to be sealed" in answer.text
 
 
 def test_pages_of_acts_lose_none(sealed, engine, rows):
