@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from math import isfinite
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
@@ -48,8 +49,8 @@ class Alert(ApiResponse):
     )
     resolved_at: datetime | None
     value: float | None
-    lower: float
-    upper: float
+    lower: float | None = Field(description="of the interval at 95 %; null: it has no end there; so is upper")
+    upper: float | None
     bound: float
     below: bool = Field(description="true: the alert fires below `bound`; false: above it")
     unit: str
@@ -71,6 +72,7 @@ class Alerts(ApiResponse):
     """Active alerts with the worst first, or resolved ones with the latest first."""
 
     items: list[Alert]
+    more: bool = Field(description="whether there are more than `limit`")
 
 
 class StateChange(ApiResponse):
@@ -152,11 +154,11 @@ def alerts(
     application: Application = request.app.state.application
     now, board = application.now(), AlertBoard(application.engine)
     if state == "active":
-        listed = board.active(now, most=limit)
+        listed = board.active(now, most=limit + 1)
     else:
-        listed = board.resolved(now - WEEK if since is None else since, now, most=limit)
+        listed = board.resolved(now - WEEK if since is None else since, now, most=limit + 1)
     mutings = request.app.state.rules.load().mutings(now)
-    return Alerts(items=[_alert(one, mutings) for one in listed])
+    return Alerts(items=[_alert(one, mutings) for one in listed[:limit]], more=len(listed) > limit)
 
 
 @router.get(
@@ -241,8 +243,8 @@ def _alert(listed: ListedAlert, mutings: Mapping[str, Muting]) -> Alert:
         annotations={name: redact(value) for name, value in a.annotations.items()},
         receivers=list(a.receivers),
         value=rounded(a.value),
-        lower=round(a.lower, 6),
-        upper=round(a.upper, 6),
+        lower=_finite(a.lower),
+        upper=_finite(a.upper),
         bound=a.bound,
         window_seconds=a.window.total_seconds(),
         silenced_until=listed.silence.ends_at if listed.silence else None,
@@ -253,3 +255,8 @@ def _alert(listed: ListedAlert, mutings: Mapping[str, Muting]) -> Alert:
         detail=None if a.detail is None else redact(a.detail),
         note=None if a.note is None else redact(a.note),
     )
+
+
+def _finite(bound: float) -> float | None:
+    """A bound as JSON, which knows no infinity: a figure that is measured once, such as the lag, has no interval."""
+    return round(bound, 6) if isfinite(bound) else None

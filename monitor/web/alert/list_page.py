@@ -29,6 +29,7 @@ from monitor.web.base.page import page
 
 router = APIRouter()
 MAX_ACTIVE, MAX_RESOLVED = 200, 50  # alerts of a list
+MAX_TRIED = 5_000  # active alerts that a new silence is tried on
 RESOLVED_SPAN = timedelta(days=7)
 SENDING_GRACE = timedelta(minutes=2)  # a message that waits for longer is reported
 SILENCE_LENGTHS = ("1h", "4h", "1d", "7d")
@@ -118,16 +119,18 @@ def draft_page(
     application: Application = request.app.state.application
     now = application.now()
     draft = parse_draft(matchers, length, comment, by=who.name, now=now)
-    active = AlertBoard(application.engine).active(now, most=MAX_ACTIVE)
+    active = AlertBoard(application.engine).active(now, most=MAX_TRIED)
     matched = silenced_by(draft, active, now)
     return page(
         request,
         "alert/silence.html",
         who,
         draft=draft,
-        matched=matched,
+        matched=matched[:MAX_ACTIVE],
         number=len(matched),
         active=len(active),
+        all_tried=len(active) < MAX_TRIED,
+        most=MAX_ACTIVE,
         lengths=SILENCE_LENGTHS,
         view=alert_view,
     )

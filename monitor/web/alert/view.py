@@ -33,6 +33,7 @@ STATES: Mapping[State, tuple[str, str, str]] = {  # word, sign, colour
     State.RESOLVED: ("Resolved", "✓", "good"),
     State.INACTIVE: ("Inactive", "–", ""),
 }
+_OF_SOURCES = frozenset({SignalKind.LAG, SignalKind.LEDGER})
 AFTER_END = timedelta(minutes=30)  # how long the chart goes on after the alert has resolved
 _SHORT = timedelta(minutes=5)  # shorter durations are shown to the second
 Row: TypeAlias = Mapping[str, Any]
@@ -144,6 +145,15 @@ def probe_course_path(alert: Alert) -> str | None:
     return f"/probes?{urlencode(query, errors='replace')}"
 
 
+def ingest_link(alert: Alert) -> tuple[str, str] | None:
+    """The page about the messages that the alert counts, and its name; None if it is about answers or turns."""
+    if alert.signal == SignalKind.DEAD_LETTERS:
+        query = {"topic": alert.labels.get("source", ""), "state": "all", **_span(alert, "%Y-%m-%dT%H:%M")}
+        fields = {name: value for name, value in query.items() if value}
+        return f"/dead-letters?{urlencode(fields, errors='replace')}", "The dead letters that it is about"
+    return ("/#sources", "The sources, with lag and ledger") if alert.signal in _OF_SOURCES else None
+
+
 def interactions_path(alert: Alert) -> str:
     """The list of the answers, or of the turns without scores, behind the alert: with its labels, time and signal."""
     counted = _shown_by(alert.signal)
@@ -158,9 +168,7 @@ def interactions_path(alert: Alert) -> str:
         query.append(("diagnosis", counted))
     elif alert.signal == SignalKind.UNSCORED:
         query.append(("unscored", "any"))
-    query.append(("since", _minute(alert.active_since - alert.window)))
-    if alert.resolved_at is not None:
-        query.append(("until", _minute(alert.resolved_at + timedelta(minutes=1))))
+    query += _span(alert, "%Y-%m-%dT%H:%MZ").items()
     return f"/interactions?{urlencode(query, errors='replace')}"
 
 
@@ -228,5 +236,9 @@ def course_words(course: Course) -> str:
 _ACTIONS = {"acknowledge": "acknowledged", "silence": "silenced", "unsilence": "silence ended"}
 
 
-def _minute(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%MZ}"
+def _span(alert: Alert, form: str) -> dict[str, str]:
+    """The time that the alert has counted: from `since` up to `until`, if it has ended."""
+    times = {"since": alert.active_since - alert.window}
+    if alert.resolved_at is not None:
+        times["until"] = alert.resolved_at + timedelta(minutes=1)
+    return {name: at.astimezone(UTC).strftime(form) for name, at in times.items()}

@@ -13,10 +13,12 @@ from monitor.alert.evaluation.memory import Round, RuleMemory
 from monitor.alert.explain.cause import BadKind, Broken, Cause, KindCount, Told
 from monitor.alert.explain.explanation import Explanation
 from monitor.alert.explain.finding import ExampleAnswer, Value
+from monitor.alert.notify.actions import new_silence
 from monitor.alert.notify.notified import described
 from monitor.alert.receivers.slack.message import root_message
 from monitor.alert.receivers.text import render
 from monitor.alert.rules.file import parse_rules
+from monitor.alert.silence import parse_matcher
 from monitor.alert.state import State, Transition
 from monitor.cli.alert.tables import alert_lines
 from monitor.core.model import Verdict
@@ -456,3 +458,92 @@ def test_a_receiver_is_an_alarm_only_when_something_is_late_or_lost(site, monkey
     row = {"receiver": "slack", "waiting": 1, "lost": int(lost), "since": at(-minutes), "last_error": None}
     monkeypatch.setattr("monitor.store.alert.history.AlertHistory.unsent", lambda _: [row])
     assert ("slack does not accept notifications" in site.by_token("viewer").get("/alerts").text) is alarm
+
+
+def test_a_receiver_that_takes_notifications_again_is_not_said_to_refuse_them(site, monkeypatch):
+    row = {"receiver": "slack", "waiting": 0, "lost": 2, "since": at(-600), "last_error": "gone"}
+    monkeypatch.setattr("monitor.store.alert.history.AlertHistory.unsent", lambda _: [row])
+    text = site.by_token("viewer").get("/alerts").text
+    assert "2 notifications to slack were lost, the oldest of" in text
+    assert "does not accept" not in text
+
+
+MANY = [
+    an_alert(
+        rule_digest=DIGEST, fingerprint=f"{n:032x}", episode=f"e{n}", labels={"app": f"app-{n}"}, fired_at=at(-1 - n)
+    )
+    for n in range(203)
+]
+
+
+def test_a_silence_is_tried_on_all_alerts_that_fire(site, save):
+    save(*MANY)
+    client = site.by_token("operator")
+    last = client.get("/alerts/silence", params={"matchers": "app=app-202", "length": "4h"}).text
+    assert "It matches 1 of the 203 active alerts:" in last
+    every = client.get("/alerts/silence", params={"matchers": "app=~app-.*", "length": "4h"}).text
+    assert "It matches 203 of the 203 active alerts; 200 are listed:" in every
+    assert every.count("negative-rate, app-") == 200
+
+
+def test_the_overview_and_the_api_say_that_more_alerts_fire_than_they_show(site, save):
+    save(*MANY)
+    client = site.by_token("viewer")
+    assert '<a href="/alerts">183 more alerts are active</a>' in client.get("/").text
+    assert [client.get("/api/v1/alerts", params=query).json()["more"] for query in ({}, {"state": "resolved"})] == [
+        True,
+        False,
+    ]
+
+
+def test_who_did_something_is_named_by_the_address_too(site, save):
+    """With OIDC it is everybody's name: masked, it would name nobody."""
+    save(FIRING)
+    application, by = site.application, "oidc:ada@example.org"
+    application.alerting.responses.acknowledge([FIRING], by=by, now=NOON, comment="")
+    silence = new_silence([parse_matcher("app=shop")], timedelta(hours=1), by=by, now=NOON, comment="")
+    application.alerting.responses.silence(silence, now=NOON)
+    client = site.by_token("viewer")
+    page = client.get(f"/alerts/{FIRING.fingerprint}").text
+    assert f"Acknowledged by {by}" in page
+    assert f"acknowledged by {by}" in page
+    assert re.search(f"Silenced until <time.*</time> by {by}", page)
+    listed = client.get("/alerts").text
+    assert f"by {by}<br>silenced until" in listed
+    assert f'data-label="By">{by}</td>' in listed
+    assert f"acknowledged by {by}" in client.get("/").text
+
+
+@pytest.mark.parametrize(
+    ("signal", "path", "words"),
+    [
+        (
+            "dead_letters",
+            "/dead-letters?topic=a%26b&amp;state=all&amp;since=2025-11-21T11%3A53",
+            "The dead letters that it is about",
+        ),
+        ("lag", "/#sources", "The sources, with lag and ledger"),
+        ("ledger_imbalance", "/#sources", "The sources, with lag and ledger"),
+    ],
+)
+def test_an_alert_about_messages_leads_to_them_and_not_to_a_list_of_answers(site, save, signal, path, words):
+    save(replace(FIRING, signal=signal, labels={"source": "a&b"}))
+    client = site.by_token("viewer")
+    text = client.get(f"/alerts/{FIRING.fingerprint}").text
+    assert f'<a class="button" href="{path}">{words}</a>' in text
+    assert "/interactions?" not in text
+    listed = client.get(unescape(re.search(r'class="button" href="([^"]*)"', text)[1]))
+    assert (listed.status_code, 'role="alert"' in listed.text) == (200, False)
+
+
+def test_a_figure_that_is_measured_once_has_no_interval_in_the_api(site, save):
+    save(replace(FIRING, signal="lag", unit="seconds", value=900.0, lower=float("-inf"), upper=float("inf")))
+    client = site.by_token("viewer")
+    (listed,), shown = (
+        client.get("/api/v1/alerts").json()["items"],
+        client.get(f"/api/v1/alerts/{FIRING.fingerprint}").json(),
+    )
+    for its in (listed, shown):
+        assert (its["value"], its["lower"], its["upper"]) == (900.0, None, None)
+    described = client.get("/api/v1/openapi.json").json()["components"]["schemas"]["Alert"]["properties"]
+    assert all({"type": "null"} in described[bound]["anyOf"] for bound in ("lower", "upper"))
