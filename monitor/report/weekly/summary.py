@@ -47,6 +47,8 @@ def headline(content: Item) -> list[str]:
 def warnings(content: Item) -> list[str]:
     """What makes the figures less reliable."""
     found = []
+    if content["week"].get("running"):
+        found.append("The week is not over: these are its figures so far.")
     uncalibrated = sum(used["answers"] for used in content["profiles"] if used["uncalibrated"])
     if uncalibrated:
         found.append(

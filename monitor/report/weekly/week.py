@@ -78,8 +78,12 @@ def last_week(now: datetime) -> Week:
     return week_of(now.astimezone(UTC).date()).before
 
 
+def due_at(week: Week, *, weekday: str, hour: int) -> datetime:
+    """When the report of the week is due: on the first `weekday` at `hour` UTC after its end."""
+    return week.end + timedelta(days=DAYS.index(weekday), hours=hour)
+
+
 def due_week(now: datetime, *, weekday: str, hour: int) -> Week:
-    """The last week whose report is due: from the first `weekday` at `hour` UTC after its end."""
+    """The last week whose report is due."""
     last = last_week(now)
-    due = last.end + timedelta(days=DAYS.index(weekday), hours=hour)
-    return last if now >= due else last.before
+    return last if now >= due_at(last, weekday=weekday, hour=hour) else last.before

@@ -146,13 +146,17 @@ def headlines(
     Raises:
         Retriable: the database is out of reach, or this takes too long.
     """
-    columns = (_r.app, _r.period_start.label("start"), _r.made_at, _r.sent_at, _r.content["verdicts"].label("verdicts"))
-    query = select(*columns).where(_r.kind == WEEKLY).order_by(_r.period_start.desc(), _r.app).limit(PAGE + 1)
+    chosen = select(_r.app, _r.period_start).where(_r.kind == WEEKLY).limit(PAGE + 1)
     if app is not None:
-        query = query.where(_r.app == app)
+        chosen = chosen.where(_r.app == app)
     if behind is not None:
         start, last = behind
-        query = query.where(or_(_r.period_start < start, and_(_r.period_start == start, _r.app > last)))
+        chosen = chosen.where(or_(_r.period_start < start, and_(_r.period_start == start, _r.app > last)))
+    # Contents are large, and Postgres would read that of every report before it sorts them.
+    keys = chosen.order_by(_r.period_start.desc(), _r.app).subquery("keys").c
+    columns = (_r.app, _r.period_start.label("start"), _r.made_at, _r.sent_at, _r.content["verdicts"].label("verdicts"))
+    which = (_r.kind == WEEKLY, _r.app == keys.app, _r.period_start == keys.period_start)
+    query = select(*columns).where(*which).order_by(_r.period_start.desc(), _r.app)
     with limited_read(engine, "name an app") as connection:
         return [Headline(**row) for row in connection.execute(query).mappings()]
 

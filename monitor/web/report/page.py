@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from threading import Event
 from typing import Annotated
 from urllib.parse import quote, urlencode
@@ -16,7 +16,7 @@ from monitor.core.errors import InvalidMessage, WrongSettings
 from monitor.core.text.plain import plural
 from monitor.ingest.times import instant
 from monitor.report.weekly.compare import change_verdict
-from monitor.report.weekly.week import Week, last_week, week_named
+from monitor.report.weekly.week import Week, due_at, last_week, week_named, week_of
 from monitor.store.report.reports import PAGE, Reports, headlines
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
@@ -53,6 +53,8 @@ def reports(
 ) -> HTMLResponse:
     """Lists the reports; `week` and `after` are the week's start and the app of the last report before this page."""
     application: Application = request.app.state.application
+    settings, now = application.settings.report, application.now()
+    running = week_of(now.astimezone(UTC).date())
     rows = headlines(application.engine, app=app or None, behind=_position(week, after))
     last = rows[PAGE - 1] if len(rows) > PAGE else None
     query = {} if last is None else {"app": app, "week": last.start.isoformat(), "after": last.app}
@@ -65,7 +67,9 @@ def reports(
         reports=[(row, Week(monday=row.start.date()).name) for row in rows[:PAGE]],
         older=f"/reports?{urlencode(query, errors='replace')}" if query else None,
         change_verdict=change_verdict,
-        last_week=last_week(application.now()).name,
+        last_week=last_week(now).name,
+        running=running.name,
+        due=due_at(running, weekday=settings.weekday, hour=settings.hour) if settings.weekly else None,
         job=request.app.state.jobs.latest(JOB),
     )
 

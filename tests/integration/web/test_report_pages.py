@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import event
 
 from monitor.core.diagnosis import ChunkDiagnosis, Diagnosis
 from monitor.core.model import Verdict
 from monitor.report.weekly.slack import slack_message
 from monitor.report.weekly.week import week_named
 from monitor.review.label import Drawn, Label, Standing
-from monitor.store.report.reports import Reports
+from monitor.store.report.reports import Reports, headlines
 from monitor.store.review.labels import Reviews
 from monitor.web.report.page import JOB
 from tests.factories.answers import NOON, PROBABLE, a_batch, an_assessment, at
@@ -189,6 +191,48 @@ def test_pages_of_reports_follow_one_another(site, rows):
         seen, older = seen + found, text.split('rel="next"')
         path = older[0].rsplit('href="', 1)[1].split('"')[0].replace("&amp;", "&") if len(older) > 1 else None
     assert len(seen) == len(set(seen)) == 70
+
+
+@pytest.mark.parametrize(("weekday", "due"), [("monday", "2025-11-24 06:00"), ("wednesday", "2025-11-26 06:00")])
+def test_the_list_says_that_the_week_is_not_over_and_when_its_report_is_due(make_site, weekday, due):
+    text = make_site(guard={"only_tokens": True}, REPORT__WEEKDAY=weekday).by_token("viewer").get("/reports").text
+    said = re.sub(r"<[^>]*>", "", text)
+    assert f"2025-W47 is not over, so it has no report yet: monitor run writes it when it is due, {due}." in said
+    assert "monitor report weekly --week 2025-W47 shows how the week stands" in said
+    assert 'href="/?span=7d&amp;app="' in text
+
+
+def test_where_no_report_is_written_by_itself_none_is_promised(make_site):
+    text = make_site(guard={"only_tokens": True}, REPORT__WEEKLY="false").by_token("viewer").get("/reports").text
+    assert "2025-W47 is not over, so it has no report yet. The" in text
+
+
+def test_the_list_reads_only_the_reports_that_it_shows(engine, rows):
+    """Without reading the long contents of all others, of which Postgres makes the headline before it sorts."""
+    read = []
+
+    @event.listens_for(engine, "before_cursor_execute")
+    def explained(_connection, cursor, statement, parameters, *_):
+        if "FROM report" in statement:
+            cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement, parameters)
+            ((plan,),) = cursor.fetchall()[0]
+            read.append(plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"])
+
+    for first, last in ((1, 200), (201, 800)):
+        rows(
+            """
+            INSERT INTO report (kind, app, period_start, period_end, made_at, digest, content)
+            SELECT 'weekly', 'app ' || a, timestamptz '2025-11-10Z', now(), now(), '', jsonb_build_object('verdicts',
+                '{"answers": 1}'::jsonb, 'long', (SELECT jsonb_agg(md5(a || ' ' || n)) FROM generate_series(1, 500) n))
+            FROM generate_series(%s::int, %s::int) a
+            """,
+            first,
+            last,
+        )
+        rows("ANALYZE report")
+        assert len(headlines(engine)) == 31
+    few, many = read
+    assert many <= few + 50
 
 
 # profiles

@@ -181,7 +181,7 @@ def test_the_head_says_what_matters():
 
 def test_an_answer_is_linked_only_where_the_installation_has_an_address():
     found = content(facts_named("a"))
-    assert "Open this answer" in page(found, link)
+    assert re.search(r'<a href="[^"]+" target="_blank" rel="noopener noreferrer">Open this answer', page(found, link))
     assert "Open this answer" not in page(found, no_link)
     assert "Open this answer" not in markdown(found, no_link)
 
@@ -207,3 +207,12 @@ def test_a_report_of_an_earlier_release_says_that_true_rates_are_not_known():
     found = content(facts_named("refunds"))
     del found["true_rates"]
     assert headline(found)[0].startswith("The true rates are not known")
+
+
+def test_a_week_that_is_not_over_says_so_in_every_form():
+    said = "The week is not over: these are its figures so far."
+    running, over = (content(facts_named("refunds", running=running)) for running in (True, False))
+    forms = (lambda its: page(its, link), lambda its: markdown(its, link), lambda its: str(slack_message(its).blocks))
+    for form in forms:
+        assert said in form(running)
+        assert said not in form(over)
