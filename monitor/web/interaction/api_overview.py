@@ -21,6 +21,7 @@ from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Text
 from monitor.web.base.problem import problems
 from monitor.web.interaction.overview_figures import (
+    MAX_GROUPS,
     SPANS,
     DiagnosisCounts,
     GroupCounts,
@@ -133,7 +134,8 @@ class Overview(ApiResponse):
         description="the 12 with the most negative answers first; empty without topics, null if they take too long"
     )
     usage: list[OverviewUsage] | None = Field(
-        description="apps whose events tell latency or tokens, the most expensive first; null if it takes too long"
+        description="apps whose events tell latency or tokens, the most expensive first, at most 60; "
+        "null if it takes too long"
     )
     diagnoses: list[OverviewDiagnoses] | None = Field(
         description="apps with diagnosed answers, the busiest first, at most 60; null if it takes too long"
@@ -186,11 +188,11 @@ def overview(
                 before=_rates(group.before),
                 change=_changes(group),
             )
-            for group in found
+            for group in found[:MAX_GROUPS]
         ],
         topics=None if topics is None else [_topic(group) for group in topics],
-        usage=None if used is None else [_usage(change) for change in used],
-        diagnoses=None if diagnosed is None else [_diagnoses(counts) for counts in diagnosed],
+        usage=None if used is None else [_usage(change) for change in used[:MAX_GROUPS]],
+        diagnoses=None if diagnosed is None else [_diagnoses(counts) for counts in diagnosed[:MAX_GROUPS]],
         currency=request.app.state.currency,
         unscored=[_unscored(its) for its in unscored_shares(application.engine, start, drawn_to, scored, app=app)],
     )

@@ -27,7 +27,7 @@ _FULLNESS = timedelta(minutes=5)  # finer bins are often empty by chance, and sa
 Groups: TypeAlias = Mapping[tuple[str, ...], Verdicts]
 Key: TypeAlias = Callable[[tuple[str, ...]], tuple[str, ...]]
 Bins: TypeAlias = defaultdict[tuple[str, ...], set[datetime]]
-_MAX_GROUPS = 60  # rows of a table
+MAX_GROUPS = 60  # rows of a table or list
 _MAX_TOPICS = 12
 NAMES = {Verdict.REFUSAL: "refusal", Verdict.SELF_GENERATED: "self-generated"}
 
@@ -110,7 +110,7 @@ def group_counts(
     start: datetime,
     key: Callable[[tuple[str, ...]], tuple[str, ...]],
 ) -> list[GroupCounts]:
-    """Counts by `key` of app, environment and model; most answers first, at most `_MAX_GROUPS`.
+    """Counts by `key` of app, environment and model; most answers first.
 
     `cells` are those of both spans, in bins: they tell how full each was. The span began at `start`.
     """
@@ -129,7 +129,7 @@ def group_counts(
         )
         for name in {*sides[0], *sides[1]}
     ]
-    return sorted(found, key=lambda group: (-group.now.total, group.key))[:_MAX_GROUPS]
+    return sorted(found, key=lambda group: (-group.now.total, group.key))
 
 
 def answers_by_app(groups: Groups) -> dict[str, int]:
@@ -188,7 +188,7 @@ def counted_diagnoses(store: OverviewStore, span: Span, now: datetime, app: str 
     except TakesTooLong:
         return None
     found = [DiagnosisCounts(app=name, now=some, before=before.get(name, Counter())) for name, some in here.items()]
-    return sorted(found, key=lambda one: (-one.now.total(), one.app))[:_MAX_GROUPS]
+    return sorted(found, key=lambda one: (-one.now.total(), one.app))
 
 
 def leading_topics(

@@ -21,7 +21,7 @@ from monitor.review.rates.estimate import CLASSES, Rate, rate
 from monitor.review.rates.plan import Plan
 from monitor.review.rates.presentation import interval
 from monitor.store.alert.list import AlertBoard
-from monitor.store.interaction.overview import Cell
+from monitor.store.interaction.overview import MOST_LABELS, Cell
 from monitor.store.interaction.turns.unscored_counts import unscored_shares
 from monitor.store.ledger.ledger import Ledger, source_of
 from monitor.store.ledger.progress import ReadingStore
@@ -31,6 +31,7 @@ from monitor.web.base.guard import Needs
 from monitor.web.base.page import own_drawing, page
 from monitor.web.interaction.overview_figures import (
     DEFAULT_SPAN,
+    MAX_GROUPS,
     SPANS,
     GroupCounts,
     Span,
@@ -92,6 +93,9 @@ def overview(
     whole = next(iter(groups(lambda _: ())), None)
     shares = unscored_shares(application.engine, start, drawn_to, scored, app=app or None)
     unscored = sorted((its for its in shares if its.share >= _SHOWN_SHARE), key=lambda its: -its.turns)
+    board = AlertBoard(application.engine)
+    alerts = board.active(now, most=_ALERTS)
+    probes = application.probing.runs.newest(per_probe=1, since=now - _PROBED, app=app or None)
     return page(
         request,
         "interaction/overview.html",
@@ -100,9 +104,12 @@ def overview(
         spans=SPANS,
         app=app,
         apps=labels["app"],
+        every_app=len(labels["app"]) < MOST_LABELS,
         start=start,
         whole=whole,
         by_app=groups(lambda name: (name[0], name[2])),
+        most=MAX_GROUPS,
+        len=len,
         unscored=unscored[:_SHOWN_REASONS],
         more_unscored=len(unscored[_SHOWN_REASONS:]),
         unscored_words=UNSCORED_WORDS,
@@ -118,11 +125,13 @@ def overview(
         interval=interval,
         charts=_charts(here, chosen, drawn_from, drawn_to, true_rates(known, drawn_from, drawn_to)) if here else (),
         mutings=request.app.state.rules.load().mutings(now),
-        alerts=AlertBoard(application.engine).active(now, most=_ALERTS),
+        alerts=alerts,
+        more_alerts=board.active_number() - len(alerts) if len(alerts) == _ALERTS else 0,
         sources=sources(application),
         pending=PendingQueue(application.engine).counts(now),
         sealed=store.sealed(),
-        probes=application.probing.runs.newest(per_probe=1, since=now - _PROBED, app=app or None)[:_PROBES],
+        probes=probes[:_PROBES],
+        more_probes=len(probes[_PROBES:]),
     )
 
 

@@ -213,3 +213,30 @@ def test_topics_are_counted_now_and_before_and_lead_to_their_answers(site, write
 @pytest.mark.usefixtures("stored")
 def test_without_topics_there_is_no_table_of_them(site):
     assert "By topic" not in site.by_token("viewer").get("/").text
+
+
+def test_with_many_apps_it_says_what_it_leaves_out_and_every_app_can_be_named(site, writer):
+    writer.write(
+        a_batch(
+            *(
+                an_assessment(id="q", app=f"app-{n:03}", occurred_at=at(-10), latency_ms=900.0, diagnosis=a_diagnosis())
+                for n in range(101)
+            )
+        )
+    )
+    text = site.by_token("viewer").get("/").text
+    assert text.count("Of 101 rows, the first 60 are shown") == 3  # by app, diagnoses, latency
+    assert text.count("app=app-059") >= 3
+    assert "app=app-060" not in text
+    assert '<input id="app" name="app" value=""' in text
+    assert '<input id="app" name="app" value="app-100"' in site.by_token("viewer").get("/?app=app-100").text
+    counted = site.by_token("viewer").get("/api/v1/overview").json()
+    assert [len(counted[name]) for name in ("groups", "usage", "diagnoses")] == [60, 60, 60]
+    assert counted["now"]["answers"] == 101
+
+
+@pytest.mark.usefixtures("stored")
+def test_with_few_apps_nothing_is_left_out(site):
+    text = site.by_token("viewer").get("/").text
+    assert "are shown" not in text
+    assert '<select id="app"' in text
