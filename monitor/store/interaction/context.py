@@ -47,12 +47,12 @@ class InteractionContext:
         self._engine = engine
 
     def conversation(self, app: str, conversation_id: str) -> Sequence[Turn]:
-        """The first `MOST_TURNS` turns of a conversation, in order."""
+        """The first `MOST_TURNS` turns of a conversation, in order, and one more where there are more."""
         turns = (
             select(_i.id, _i.turn, _i.occurred_at, _i.question)
             .where(_i.app == app, _i.conversation_id == conversation_id)
             .order_by(_i.turn.asc().nulls_last(), _i.occurred_at, _i.id)
-            .limit(MOST_TURNS)
+            .limit(MOST_TURNS + 1)
             .subquery("turns")
         )
         t = turns.c

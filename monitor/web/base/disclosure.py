@@ -9,8 +9,10 @@ from fastapi import Query, Request
 
 from monitor.app.wiring.application import Application
 from monitor.core.model import Json
+from monitor.privacy.masking import redact
 from monitor.store.audit_queue import Act, Kind, record_act
 from monitor.web.base.access import Identity, Permission
+from monitor.web.base.escape import escape_invisible
 from monitor.web.base.guard import Forbidden, require_csrf_header
 from monitor.web.base.parameters import Flag
 
@@ -20,6 +22,24 @@ INTERACTION_FIELDS = (
     *("tags", "conversation_id", "trace_id", "labels", "feedback"),
 )
 Clear = Annotated[Flag, Query(description="Show personal data in clear; the audit trail records who looks.")]
+
+
+class PageMasker:
+    """Prepares foreign texts of a page: writes out invisible characters, and masks personal data unless `clear`.
+
+    `hides` says whether anything was masked, by it or elsewhere on the page: else a look in clear would show no more.
+    """
+
+    def __init__(self, *, clear: bool, hides: bool = False) -> None:
+        self._clear = clear
+        self.hides = hides
+
+    def __call__(self, text: str) -> str:
+        if self._clear:
+            return escape_invisible(text)
+        masked = redact(text)
+        self.hides = self.hides or masked != text
+        return escape_invisible(masked)
 
 
 def require_unmask(request: Request, who: Identity) -> None:

@@ -236,12 +236,14 @@ def _whole(request: Request, number: int) -> Mapping[str, Any]:
 
 
 def _letter(request: Request, who: Identity, row: Mapping[str, Any], *, clear: bool) -> HTMLResponse:
+    parts = list(message_parts(row, clear=clear))
     return page(
         request,
         "deadletters/dead_letter.html",
         who,
         letter=row,
-        parts=list(message_parts(row, clear=clear)),
+        parts=parts,
+        hides=not clear and parts != list(message_parts(row, clear=True)),
         stored_bytes=len(row["value"]),
         clear=clear,
         place=place(row["topic"], row["partition"], row["position"]),

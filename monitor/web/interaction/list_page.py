@@ -15,7 +15,7 @@ from monitor.assess.reference import is_flagged, rank_words
 from monitor.core.reason_words import REASON_WORDS, UNSCORED_ADVICE, UNSCORED_OF_ONE, diagnosis_name
 from monitor.privacy.masking import redact
 from monitor.store.database import TakesTooLong
-from monitor.store.interaction.filters import InteractionPage, ListedInteraction
+from monitor.store.interaction.filters import Filters, InteractionPage, ListedInteraction
 from monitor.store.interaction.listing.list import COUNTED, READ, InteractionList
 from monitor.store.interaction.turns.unscored_counts import unscored_shares
 from monitor.store.interaction.turns.unscored_list import UnscoredPage, unscored_page
@@ -49,8 +49,8 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
     newer_than = from_cursor(newer) if newer and not older else None
     listing, too_long = InteractionPage(rows=(), older=None, newer=None), ""
     turns, unscored = UnscoredPage(rows=(), older=None), 0
+    filters = permitted(request, who, query.filters)
     try:
-        filters = permitted(request, who, query.filters)
         if filters.unscored:
             turns = unscored_page(application.engine, filters, older_than=older_than)
         else:
@@ -71,7 +71,7 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
         older_turns=None if turns.older is None else {**query.fields, "older": to_cursor(turns.older)},
         unscored_words=UNSCORED_OF_ONE,
         unscored_advice=UNSCORED_ADVICE,
-        total=_total(application, query, listing, paged=bool(older or newer)),
+        total=_total(application, filters, listing, paged=bool(older or newer)),
         counted=COUNTED,
         unranked=sum(row.rank is None for row in listing.rows),
         is_flagged=is_flagged,
@@ -124,11 +124,11 @@ def _unscored(application: Application, query: ListQuery) -> int:
     return sum(its.turns for its in shares)
 
 
-def _total(application: Application, query: ListQuery, listing: InteractionPage, *, paged: bool) -> int | None:
+def _total(application: Application, filters: Filters, listing: InteractionPage, *, paged: bool) -> int | None:
     """How many answers match on all pages; None if that is not known."""
     if not paged and listing.older is None and listing.reached is None:
         return len(listing.rows)
-    return InteractionList(application.engine).total(query.filters)
+    return InteractionList(application.engine).total(filters)
 
 
 def _next_page(query: ListQuery, direction: str, listing: InteractionPage) -> Mapping[str, str] | None:

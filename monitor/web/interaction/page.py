@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -19,12 +19,12 @@ from monitor.core.errors import WrongSettings
 from monitor.core.model import Unscored, Verdict
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_OF_ONE, UNSCORED_PAGE
 from monitor.core.text.trace_link import trace_link
-from monitor.store.interaction.context import InteractionContext
+from monitor.store.interaction.context import MOST_TURNS, InteractionContext
 from monitor.store.interaction.feedback import feedback_on
 from monitor.store.interaction.turns.unscored_list import unscored_turns
 from monitor.store.review.newest_labels import newest_labels
 from monitor.web.base.access import Identity, Permission
-from monitor.web.base.disclosure import INTERACTION_FIELDS, record_look
+from monitor.web.base.disclosure import INTERACTION_FIELDS, PageMasker, record_look
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import interaction_path, page
 from monitor.web.interaction import view as interaction_view
@@ -98,6 +98,7 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
     context = InteractionContext(application.engine)
     sentences = interaction_view.sentence_views(row, clear=clear)
     conversation = row["conversation_id"]
+    conversed = context.conversation(app, conversation) if conversation else ()
     return page(
         request,
         "interaction/interaction.html",
@@ -111,7 +112,7 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
         trace_url=trace_link(
             application.settings.trace_url, app=app, id_=id_, trace_id=row["trace_id"], span_id=row["span_id"]
         ),
-        shown=interaction_view.masker(clear=clear),
+        shown=PageMasker(clear=clear, hides=_hides(row)),
         masked_text=interaction_view.masker(clear=False),  # for other turns: the recorded look is at this one only
         sentences=sentences,
         opened=interaction_view.first_bad(sentences),
@@ -129,7 +130,9 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
         judge_words=judge_words(row),
         revised_by=revised_by(row) if row["earlier"] else None,
         judgement_text=judgement_text,
-        turns=context.conversation(app, conversation) if conversation else (),
+        turns=conversed[:MOST_TURNS],
+        more_turns=len(conversed) > MOST_TURNS,
+        most_turns=MOST_TURNS,
         leaves=context.leaves(app, id_),
         feedback=feedback_on(application.engine, app, id_),
         labels=newest_labels(application.engine, app, id_),
@@ -149,11 +152,22 @@ def _unscored(
         message=message,
         row=row,
         path=interaction_path(row["app"], row["id"]),
-        shown=interaction_view.masker(clear=clear),
+        shown=PageMasker(clear=clear),
         words=UNSCORED_OF_ONE[reason],
         advice=UNSCORED_ADVICE[reason],
         guide=UNSCORED_PAGE,
     )
+
+
+def _hides(row: Mapping[str, Any]) -> bool:
+    """Whether something is masked in the parts of an interaction that are cut and marked before they are shown."""
+    views: Sequence[Callable[..., object]] = (
+        interaction_view.sentence_views,
+        interaction_view.document_views,
+        interaction_view.support_views,
+        diagnosis_view,
+    )
+    return any(view(row, clear=False) != view(row, clear=True) for view in views)
 
 
 def _latest(application: Application, app: str, id_: str) -> list[Mapping[str, Any]]:

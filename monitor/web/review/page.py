@@ -23,6 +23,7 @@ from monitor.review.shortage import Shortage
 from monitor.store.audit_queue import Act, Kind, record_act
 from monitor.store.review.shortage import shortage
 from monitor.web.base.access import Identity, Permission
+from monitor.web.base.disclosure import PageMasker
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page
 from monitor.web.review.candidates import MAX_SKIPPED, CandidateCache, CandidateQuery, skip_key
@@ -201,6 +202,7 @@ def _page(
         skip=queue.path(skip=skip_key(offer.candidate.app, offer.candidate.id)) if offer else "",
         meanings=MEANINGS,
         clear=clear,
+        shown=PageMasker(clear=clear),
         max_note=MAX_NOTE_CHARS,
         plans=[
             (plan, period_words(plan), progress(plan, rate(plan, labels, "self_generated")))

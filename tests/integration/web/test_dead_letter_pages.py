@@ -104,6 +104,20 @@ def test_one_letter_is_masked_with_nothing_hidden_in_it(site, letters, rows):
     ]
 
 
+@pytest.mark.parametrize(("value", "masked"), [(b"no JSON", False), (b"by ada@example.org", True)])
+def test_a_look_in_clear_is_offered_only_where_it_shows_more(site, letters, rows, value, masked):
+    letters(0, a_dead_letter(value))
+    ((number,),) = rows("SELECT id FROM dead_letter")
+    client, csrf = site.signed_in("operator")
+    assert ("Show in clear" in client.get(f"/dead-letters/{number}").text) is masked
+    assert "Show in clear" not in client.post(f"/dead-letters/{number}/clear", data={"csrf": csrf}).text
+
+
+def test_a_filter_without_letters_does_not_say_that_none_is_open(site, letters):
+    letters(1)
+    assert "No dead letter matches." in site.by_token("viewer").get("/dead-letters?topic=elsewhere").text
+
+
 def test_a_viewer_sees_none_in_clear_and_retries_none(site, letters, rows):
     letters(1)
     ((number,),) = rows("SELECT id FROM dead_letter")

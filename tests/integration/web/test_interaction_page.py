@@ -286,3 +286,46 @@ def test_a_follow_up_is_shown_as_it_was_asked_and_as_it_was_read(site, writer, r
         "UPDATE interaction SET question = 'Changed <b>words</b> of about the same length or longer?' WHERE id = 'q-1'"
     )
     assert "not known any more: a turn that it leans on has changed since" in site.by_token("viewer").get(path).text
+
+
+PLAIN = "/interactions/shop/q-1"
+IN_CLEAR, NOTHING = "Show in clear", "No personal data was found here, so nothing is masked."
+
+
+@pytest.mark.parametrize(
+    ("over", "masked"),
+    [
+        ({}, False),
+        ({"question": "I am ada@example.org"}, True),
+        ({"answer": "Deleted snapshots are kept for 30 days. Call +49 30 901820."}, True),
+        ({"retrieved_documents": (Document(id="d-1", text="Ask ada@example.org."),)}, True),
+        ({"retrieved_documents": (Document(id="ada@example.org", text="Snapshots."),)}, True),
+        ({"tags": {"user": "ada@example.org"}}, True),
+        ({"conversation_id": "ada@example.org"}, True),
+        ({"reference_answer": "Ask ada@example.org."}, True),
+    ],
+)
+def test_a_look_in_clear_is_offered_only_where_it_shows_more(site, writer, over, masked):
+    writer.write(a_batch(an_assessment(id="q-1", app="shop", **over)))
+    text = site.by_token("operator").get(PLAIN).text
+    assert ((IN_CLEAR in text), (NOTHING in text)) == (masked, not masked)
+    assert IN_CLEAR not in site.by_token("viewer").get(PLAIN).text
+
+
+def test_after_an_erasure_no_look_in_clear_is_offered(site, writer, rows):
+    writer.write(a_batch(an_assessment(id="q-1", app="shop", question="I am ada@example.org")))
+    rows("UPDATE interaction SET question = '', answer = '', retrieved_documents = '[]', marks = '{erased}'")
+    rows("UPDATE assessment SET evidence = '{}', support = jsonb_set(support, '{documents}', '[]')")
+    assert NOTHING in site.by_token("operator").get(PLAIN).text
+
+
+def test_a_long_conversation_says_that_it_goes_on(site, writer):
+    turns = [
+        an_assessment(id=f"q-{n}", app="shop", conversation_id="c-1", turn=n, occurred_at=at(n - 100))
+        for n in range(53)
+    ]
+    writer.write(a_batch(*turns[:50]))
+    said = 'The first 50 turns are listed. <a href="/interactions?conversation=c-1&amp;app=shop">All its answers</a>'
+    assert said not in site.by_token("viewer").get(PLAIN).text
+    writer.write(a_batch(*turns[50:]))
+    assert said in site.by_token("viewer").get("/interactions/shop/q-52").text

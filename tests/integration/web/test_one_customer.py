@@ -71,3 +71,17 @@ def test_with_a_span_only_answers_of_that_time_are_listed_and_the_page_leads_to_
     assert re.findall(r'href="/interactions/support-bot/(q-\d)"', moved) == ["q-1"]
     none = client.get("/interactions", params={"conversation": "c 1&2", "until": "2025-01-01T00:00", "span": "1h"}).text
     assert "No answers match these filters" in none
+
+
+def test_a_list_by_a_redacted_tag_counts_what_it_lists(site, writer):
+    digest = frozenset({tag_digest(SIGNER.tag_key, "user", PHONE)})
+    writer.write(
+        a_batch(
+            *(
+                an_assessment(id=f"r-{n}", occurred_at=at(-10 - n), tags={"user": "[phone]"}, tag_digests=digest)
+                for n in range(51)
+            )
+        )
+    )
+    text = site.by_token("operator").get("/interactions", params={"tag": f"user={PHONE}"}).text
+    assert "<caption>53 answers of all times, newest first; 50 on this page" in text

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import event
 
 from monitor.core.model import Verdict
-from tests.factories.answers import a_batch, an_assessment, at
+from tests.factories.answers import NOON, a_batch, an_assessment, at
 
 VERDICTS = list(Verdict)
 
@@ -44,6 +44,14 @@ def test_the_answer_is_shown_blind_and_masked(site):
     assert "kept for 30 days, then purged" in article
     for told in ("verdict", "probab", "0.75", "0.125", "self", "sdq", "answer_off_support"):
         assert told not in article.lower()
+
+
+@pytest.mark.parametrize(("answer", "masked"), [("At nine.", False), ("Write to ada@example.org.", True)])
+def test_a_look_in_clear_is_offered_only_where_it_shows_more(site, writer, answer, masked):
+    writer.write(a_batch(an_assessment(id="q-1", app="shop", occurred_at=NOON, question="\u202eWhen?", answer=answer)))
+    text = site.by_token("operator").get("/review").text
+    assert ("Show in clear" in text) is masked
+    assert "⟨U+202E⟩When?" in text
 
 
 @pytest.mark.usefixtures("stored")

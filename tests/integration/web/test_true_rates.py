@@ -85,3 +85,8 @@ def test_thumbs_come_in_by_the_api_and_are_counted_apart(site):
     assert site.by_token("viewer").post("/api/v1/feedback", json=thumb).status_code == 403
     first = client.get("/api/v1/rates", params={"app": "shop"}).json()[0]
     assert (first["feedback"], first["labels"]) == ({"up": 0, "down": 1}, 6)
+
+
+def test_a_period_before_all_times_is_empty(site):
+    answer = site.by_token("viewer").get("/api/v1/rates", params={"to": "0001-01-01T00:00:00Z"})
+    assert (answer.status_code, answer.json()) == (200, [])

@@ -111,3 +111,20 @@ def test_a_revised_answer_says_what_its_verdict_was_and_why_it_changed(writer, v
     assert "when more of its trace arrived." in text
     one = viewer.get("/api/v1/interactions/shop/a-0").json()
     assert (one["answer"], one["unscored"], one["replaced_at"][:19]) == ("Never.", None, f"{NOON:%Y-%m-%dT%H:%M:%S}")
+
+
+def test_the_ids_of_its_documents_are_masked_and_a_look_is_offered_where_something_is(site, writer):
+    named = Document(id="ada@example.org", text="", score=0.75)
+    plain, hidden = (
+        an_interaction(
+            id=id_, app="shop", question="When?", answer="At nine.", retrieved_documents=documents, unscored=NO_TEXT
+        )
+        for id_, documents in (("plain", ()), ("hidden", (named,)))
+    )
+    writer.write(a_batch(unscored=(plain, hidden), received=2))
+    client = site.by_token("operator")
+    text = client.get("/interactions/shop/hidden").text
+    assert "[e-mail], score 0.75" in text
+    assert "ada@example.org" not in text
+    assert "Show in clear" in text
+    assert "Show in clear" not in client.get("/interactions/shop/plain").text

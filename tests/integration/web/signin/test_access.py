@@ -155,6 +155,7 @@ def test_a_form_without_what_only_our_pages_know_does_nothing(site):
         {"origin": "http://127.0.0.1:9999"},
         {"origin": "null"},
         {"origin": ""},
+        {"origin": "http://["},  # no URL at all
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
     ],
