@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from datetime import datetime
+from datetime import MAXYEAR, UTC, datetime
 
 from monitor.core.assessment_json import storable
 from monitor.core.errors import WrongSettings
@@ -31,8 +31,9 @@ def from_cursor(cursor: str) -> PagePosition:
     try:
         at, app, id_ = json.loads(urlsafe_b64decode(cursor[:_MAX_CHARS] + "=" * (-len(cursor) % 4)))
         place = PagePosition(occurred_at=datetime.fromisoformat(at), app=app, id=id_)
-        valid = place.occurred_at.tzinfo is not None and storable(app + id_) == app + id_
-    except (ValueError, TypeError, RecursionError):  # RecursionError: deeply nested brackets
+        known = place.occurred_at.tzinfo is not None and place.occurred_at.astimezone(UTC).year < MAXYEAR
+        valid = known and storable(app + id_) == app + id_
+    except (ValueError, TypeError, OverflowError, RecursionError):  # RecursionError: deeply nested brackets
         valid = False
     if place is None or not valid:
         raise WrongSettings("this place in the list is not valid: start again from the newest entry")

@@ -106,7 +106,10 @@ class Guard:
     def is_own_origin(self, origin: str, host: str | None) -> bool:
         """Whether `origin` is this dashboard, reached as `host` or under its public address."""
         known = urlsplit(self.public)
-        return urlsplit(origin).netloc == host or origin == f"{known.scheme}://{known.netloc}"
+        try:
+            return urlsplit(origin).netloc == host or origin == f"{known.scheme}://{known.netloc}"
+        except ValueError:  # brackets without an address
+            return False
 
 
 @dataclass(frozen=True, slots=True)

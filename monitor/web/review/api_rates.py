@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -73,7 +73,8 @@ def rates(
     now, period = application.now(), None
     if start is not None or end is not None:
         until = _minute(now if end is None else end)
-        since = _minute(until - SPAN if start is None else start)
+        first = datetime.min.replace(tzinfo=UTC)
+        since = _minute(max(until, first + SPAN) - SPAN if start is None else start)
         if since >= until:
             return []
         period = Period(since=since, until=until)

@@ -3,35 +3,51 @@
 
 const main = document.getElementById("main");
 
-// Fetches the page again and replaces its main part, unless the user is working in it.
+// Whether the user is working in the page, so that it must stay as it is.
 function busy() {
   const active = document.activeElement;
   const writing = active && main.contains(active) && active.matches("input, select, textarea, summary, [role=button]");
   return document.hidden || writing || !getSelection().isCollapsed || main.querySelector("[data-open]") !== null;
 }
 
+let timer;
+
+// Begins anew with what the page asks for now: one whose work has ended is refreshed less often, or not any more.
+function schedule() {
+  clearInterval(timer);
+  const seconds = Number(main.dataset.refresh);
+  if (seconds > 0) timer = setInterval(refresh, seconds * 1000);
+}
+
+// Fetches the page again and replaces its main part, unless the user is working in it.
 async function refresh() {
   if (busy()) return;
   const status = document.getElementById("refreshed");
   try {
-    const answer = await fetch(location.href, { headers: { "X-Refresh": "1" }, redirect: "error" });
+    const answer = await fetch(location.href, { headers: { "X-Refresh": "1" }, redirect: "manual" });
+    if (answer.type === "opaqueredirect") {
+      status.textContent = "not refreshed: sign in again";
+      return;
+    }
     if (!answer.ok) throw new Error(String(answer.status));
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (busy()) return;
     const focused = document.activeElement && document.activeElement.id;
     const open = [...main.querySelectorAll("details[open][id]")].map((element) => element.id);
-    main.replaceChildren(...next.getElementById("main").childNodes);
+    const fresh = next.getElementById("main");
+    main.dataset.refresh = fresh.dataset.refresh ?? "";
+    main.replaceChildren(...fresh.childNodes);
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
     status.replaceChildren(...next.getElementById("refreshed").childNodes);
     prepare();
+    schedule();
   } catch {
     status.textContent = "not refreshed: the server does not answer";
   }
 }
 
-const seconds = Number(main.dataset.refresh);
-if (seconds > 0) setInterval(refresh, seconds * 1000);
+schedule();
 
 const menu = document.querySelector(".menu");
 if (menu) {

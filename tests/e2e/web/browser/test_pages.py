@@ -153,3 +153,32 @@ def test_from_slack_to_the_acknowledgement(visit, site, places):
         assert connection.execute(query, [places["fingerprint"]]).fetchone() == ("local (looking at it)",)
         # other tests look at the alert as it was
         connection.execute("UPDATE alert SET acknowledged_by = NULL, acknowledged_at = NULL")
+
+
+def test_a_page_whose_work_has_ended_is_not_refreshed_as_often_as_before(visit):
+    its, asked = visit(), []
+
+    def answered(route):
+        answer = route.fetch()
+        text = answer.text()
+        if "x-refresh" in route.request.headers:
+            asked.append(route.request.url)
+        else:
+            text = text.replace('<main id="main"', '<main id="main" data-refresh="1"')
+        route.fulfill(response=answer, body=text)
+
+    its.page.clock.install()
+    its.page.route("**/reports", answered)
+    its.goto("/reports")
+    its.page.clock.run_for(1_000)
+    its.page.locator("main:not([data-refresh='1'])").wait_for()
+    its.page.clock.run_for(10_000)
+    assert len(asked) == 1
+
+
+def test_a_page_whose_session_has_ended_says_so(visit):
+    its = visit()
+    its.goto("/audit")
+    its.page.context.clear_cookies()
+    its.page.evaluate("refresh()")
+    assert its.page.locator("#refreshed").inner_text() == "not refreshed: sign in again"
