@@ -122,9 +122,9 @@ REFUSING = pattern(
     rf"{upto(2)}(?:information|content|guide|prompt|handbook|section|leaflet|page)\b(?! \w+$)",
     rf"\b(?:based on|from|according to|in|within|with|given|using) {_GIVEN}(?: \w+){{0,2}},? "
     rf"(?:[^.;]{{0,110}}?(?: |(?=')))?(?:{_IS} {_LY}(?:not {_LY}(?:been )?(?:{_STATED}|possible to (?:\w+ly )?"
-    rf"(?:answer|determine|say|tell|identify|provide|confirm|give|know (?:{_ASK}|the exact))|enough)|{_UNCLEAR}|(?:hard|difficult|impossible) to|"
-    rf"no {upto(4)}(?:{_INFORMATION}|definitive|specific))|(?:is|are)n't {_LY}{_STATED}|{_CANNOT} be "
-    rf"{_LY}(?:determined|answered|said|confirmed|inferred|concluded))",
+    rf"(?:answer|determine|say|tell|identify|provide|confirm|give|know (?:{_ASK}|the exact))|enough)|{_UNCLEAR}|"
+    rf"(?:hard|difficult|impossible) to|no {upto(4)}(?:{_INFORMATION}|definitive|specific))|(?:is|are)n't {_LY}"
+    rf"{_STATED}|{_CANNOT} be {_LY}(?:determined|answered|said|confirmed|inferred|concluded))",
     rf"\bthere(?:'s|{_IS}| {_IS}) {_LY}(?:currently |also )?(?:no|not enough|insufficient|not any|not sufficient) "
     rf"{_ABOUT}\b(?! (?:that|you) )",
     rf"\bthere (?:isn't|aren't|wasn't|is not|are not) {_LY}(?:any|enough|sufficient|much|a) {upto(4)}(?:{_INFORMATION}|"

@@ -44,7 +44,8 @@ _BEFORE = listed("or if why whether oder ou o si wenn ob se")  # words before a 
 _TURNING = listed(
     """fail lack unable except unless prevent refuse hardly rarely seldom barely scarcely deny avoid impossible instead
     rather otherwise until only unlikely few little doubt false myth contrary despite regardless should if when were
-    wenn quand cuando quando"""
+    wenn quand cuando quando than before after within beyond als vor nach innerhalb avant après antes después depois
+    prima dopo"""
 )
 _MORE_COMMON = listed(
     """do does did will would can could may might must shall should had been being they them their he she his her we
