@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from monitor.assess.score.facts import dates, names
+from monitor.assess.score.facts.durations import as_length, as_time
 from monitor.assess.score.facts.fact import Fact, FactKind
-from monitor.assess.score.facts.hours import as_length, as_time
 from monitor.assess.score.facts.language import Language, language_of
 from monitor.assess.score.facts.quantities import numbers, worded
 from monitor.assess.score.facts.quantities.compound import compound

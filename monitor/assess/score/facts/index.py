@@ -23,6 +23,7 @@ _ENDING = 3  # the most letters that an inflection changes
 
 _LETTERS_OR_FIGURES = re.compile(r"[^\W\d_]+|\d+")
 _AFTER_FIGURES = re.compile(r"(?<=\d)[^\W\d_]{2,4}(?!\w)")  # the unit of 16MP, a name where it stands apart
+_PORT = re.compile(r"(?<=://)[^\s/:@]{1,253}:(\d{2,5})(?!\d)")  # of an address, which states nothing else
 _IDENTIFIER = re.compile(r"(?<![\w.-])[^\W\d]{0,20}+\d[\w.]{0,40}")
 
 
@@ -127,6 +128,7 @@ def _facts_of(text: str) -> _TextFacts:
             identifiers.update(word for word in fact.key if isinstance(word, str))
         quantities += [reading for reading in fact.key if isinstance(reading, Quantity)]
         dated += [(fact.start, reading) for reading in fact.key if isinstance(reading, Moment)]
+    quantities += [Quantity(number=float(port), step=1.0) for port in _PORT.findall(text)]
     years = [m.a for _, m in dated if m.part in {"day", "month", "year"} and m.a]
     quantities += [Quantity(number=float(year), step=1.0) for year in years]
     moments = [*[moment for _, moment in dated], *_combined(text, dated)]

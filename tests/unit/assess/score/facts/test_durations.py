@@ -1,4 +1,4 @@
-"""Hours written with an h, which are a time of day or a length of time."""
+"""Lengths of time that may be a time of day or a decade as well: 9 h 30, 18h, 30s; and halves of a unit."""
 
 from __future__ import annotations
 
@@ -21,6 +21,14 @@ from monitor.assess.score.facts import FactIndex, conflicts, facts, missing
         ("Le trajet dure 150 minutes.", "Durée : 2h30."),
         ("Le trajet dure 2 h 30 min.", "Durée : 2h30."),
         ("Réponse en 24 h.", "Réponse en un jour."),
+        ("The timeout is 30 seconds.", "timeout: 30s"),
+        ("The timeout is 60s.", "The timeout is one minute."),
+        ("It was sold in the 90s.", "It was sold in 1994."),
+        ("It takes 90 minutes.", "It takes an hour and a half."),
+        ("It takes one hour and a half.", "It takes 90 minutes."),
+        ("It takes 2.5 hours.", "It takes 2 hours and a half."),
+        ("Cela dure 90 minutes.", "Cela dure une heure et demie."),
+        ("It takes 1 day.", "It takes 1 day and a half-price ticket."),
     ],
 )
 def test_the_same_time_in_another_form_is_held(answer, document):
@@ -33,6 +41,9 @@ def test_the_same_time_in_another_form_is_held(answer, document):
         ("Le magasin ouvre à 9 h 30.", "Ouverture : 9h00"),
         ("Le magasin ferme à 18 h.", "Fermeture à 19 h."),
         ("Le trajet dure 2 h 30.", "Le trajet dure 2 heures 20 minutes."),
+        ("The timeout is 20 seconds.", "timeout: 30s"),
+        ("It was sold in the '90s.", "It took 90 seconds."),
+        ("It takes 60 minutes.", "It takes an hour and a half."),
     ],
 )
 def test_another_time_is_not_held(answer, document):
