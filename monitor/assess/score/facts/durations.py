@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from monitor.assess.score.facts.dates import HOURS, MINUTES, Moments, of_day
+from monitor.assess.score.facts.language import listed
 from monitor.assess.score.facts.quantities.quantity import Readings, quantities
 from monitor.assess.score.facts.quantities.units import UNITS
 from monitor.assess.score.facts.tokens import Tokens
 
+_OF_LIFE = listed("my your his her our their early mid late")  # "in his 20s"
+_IN = listed("in of since from during by")  # "in the 90s", but "the 30s limit"
 _LONGEST = 2  # figures of an hour, and of a decade that may be seconds
 
 
@@ -17,7 +20,11 @@ def as_length(tokens: Tokens, i: int) -> Readings:
     if tokens.kind(i) == "clock" and h:
         return quantities(((int(hours) * MINUTES + int(minutes), 1.0),), UNITS["min"])
     decade = tokens.kind(i) == "digits" and len(raw) == _LONGEST and tokens.raw(i + 1) == "s" and tokens.glued(i + 1)
-    if decade and tokens.gap(i)[-1:] not in {"'", "’", "‘"}:  # the '90s
+    before = tokens.word(i - 1)
+    surely = (
+        before in _OF_LIFE or (before == "the" and tokens.word(i - 2) in _IN) or tokens.gap(i)[-1:] in {"'", "’", "‘"}
+    )
+    if decade and not surely:
         return quantities(((float(raw), 1.0),), UNITS["s"])
     return ()
 

@@ -43,6 +43,8 @@ def test_the_same_time_in_another_form_is_held(answer, document):
         ("Le trajet dure 2 h 30.", "Le trajet dure 2 heures 20 minutes."),
         ("The timeout is 20 seconds.", "timeout: 30s"),
         ("It was sold in the '90s.", "It took 90 seconds."),
+        ("It was sold in the 90s.", "It took 90 seconds."),
+        ("He is in his 20s.", "It is for people over 20."),
         ("It takes 60 minutes.", "It takes an hour and a half."),
     ],
 )
