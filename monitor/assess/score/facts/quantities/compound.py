@@ -26,8 +26,8 @@ def compound(
     """The measure whose first part is the number at token `i`, and the token after it; None if it has no other part.
 
     `readings` are those of the first part, which ends before token `after`; the sum is in the unit of the last part.
-    Each part is less than one of the unit before it, so a measure has few parts. Where they may as well be quantities
-    beside each other ("packs of 1 kg and 500 g", 1日8時間), these come too.
+    Each part is in a smaller unit than the one before it, and less than one of that, so a measure has few parts. Where
+    they may as well be quantities beside each other ("packs of 1 kg and 500 g", 1日8時間), these come too.
     """
     joins = frozenset() if tokens.word(i - 1) in _BETWEEN else _JOINS
     whole = None
@@ -60,6 +60,6 @@ def _sums(readings: Readings, part: Readings) -> Iterator[Quantity]:
             one, other = whole.unit, rest.unit
             if one is None or other is None or one.dimension != other.dimension or one.dimension not in _DIMENSIONS:
                 continue
-            if whole.step >= 1 and rest.number * other.factor < one.factor:
+            if whole.step >= 1 and other.factor < one.factor and rest.number * other.factor < one.factor:
                 total = round(whole.number * one.factor / other.factor + rest.number, _DECIMALS)
                 yield Quantity(number=total, step=rest.step, unit=other, about=whole.about or rest.about)

@@ -101,6 +101,7 @@ def test_powers_of_ten(text, expected):
 
 def test_the_work_grows_with_the_text():
     assert len(values("1 h " * 20_000)) == 20_000
+    assert len(values("0 h " * 20_000)) == 20_000
     assert len(values("1 year 1 month 1 day 1 hour 1 minute 1 second, " * 5_000)) == 5_000
 
 
