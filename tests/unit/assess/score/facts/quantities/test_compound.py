@@ -74,6 +74,7 @@ def test_the_same_in_another_form_is_held(answer, document):
         ("It has 1e6 rows.", "It has 1 row of 6."),
         ("It has 1e6 rows.", "It has 1e5 rows."),
         ("It has 2 × 10⁶ rows.", "It has 2 × 10⁵ rows."),
+        ("It has 2 × 10¹² rows.", "It has 2 × 10¹⁵ rows."),
         ("It spins at 900rpm.", "It is 900 mm wide."),
         ("It spins at 900rpm.", "It costs 900dpi."),
     ],
@@ -89,6 +90,7 @@ def test_another_measure_is_not_held(answer, document):
         ("It is 2E+3 wide.", [2000]),
         ("It is 1,5·10^-3 wide.", [0.0015]),
         ("It is 3 × 10⁻² wide.", [0.03]),
+        ("It is 6.02 × 10²³ wide.", [6.02e23]),
         ("Size 2 x 10 rows.", [2, 10]),
         ("In the 5e of 3 e 4.", [5, 3, 4]),
         ("The claim stands.¹⁰ It is 10⁶ wide.", [10]),  # marks of footnotes
