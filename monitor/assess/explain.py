@@ -159,7 +159,7 @@ def carrying_summary(found: Sequence[ReadSentence]) -> list[str]:
 
     Sentences that were not compared are left out, so a row of an earlier release gives nothing.
     """
-    numbered = [(number, s) for number, s in enumerate(found, 1) if s.pair is not None and s.cue is None]
+    numbered = [(number, s) for number, s in enumerate(found, 1) if s.pair is not None and s.role is Role.CONTENT]
     held = [(number, s) for number, s in numbered if not s.contradicted]
     by_word = {word: [n for n, s in held if s.pair and Carried.by(s.pair.score) is word] for word in Carried}
     contradicted = [number for number, s in numbered if s.contradicted]
@@ -199,7 +199,7 @@ def advice(row: Mapping[str, Any]) -> str:
 
 
 def _advice_when_grounded(row: Mapping[str, Any]) -> str:
-    found = sentences(row)
+    found = [s for s in sentences(row) if s.role is Role.CONTENT]
     if any(s.contradicted or s.missing or (s.pair and Carried.by(s.pair.score) is Carried.NOT) for s in found):
         return "read the marked sentences: the answer is grounded on the whole, but not in all it says"
     return NOTHING_TO_DO
@@ -243,7 +243,8 @@ def revised_by(row: Mapping[str, Any]) -> str:
 def moved(row: Mapping[str, Any], profile: Profile | None) -> list[Moved]:
     """The features that moved the probability of *self-generated* most, the largest first.
 
-    Empty if no feature was asked (no documents, no support, an empty answer) or there is no profile.
+    Empty if no feature was asked (no documents, no support, an answer that is empty or states nothing) or there is no
+    profile.
     """
     found = [m for m in all_moved(row, profile) if abs(m.log_odds) >= LEAST_MOVED]
     return sorted(found, key=lambda m: (-abs(m.log_odds), m.name))[:MOST_MOVED]
@@ -252,11 +253,19 @@ def moved(row: Mapping[str, Any], profile: Profile | None) -> list[Moved]:
 def all_moved(row: Mapping[str, Any], profile: Profile | None) -> list[Moved]:
     """Every feature that has a value and a weight in the profile; empty as `moved` is."""
     features = row["evidence"].get("features")
-    unasked = {Reason.NO_DOCUMENTS, Reason.NO_SUPPORT, Reason.EMPTY_ANSWER}
-    if profile is None or not features or unasked & set(row["reasons"]):
+    if profile is None or not features or not _asks_features(row, features):
         return []
     contributions = profile.groundedness.contributions(features)
     return [Moved(name=name, value=features[name], log_odds=added) for name, added in contributions.items()]
+
+
+def _asks_features(row: Mapping[str, Any], features: Mapping[str, float | None]) -> bool:
+    """Whether the probability comes from the features; `classify` fixes it for all other answers."""
+    if {Reason.NO_DOCUMENTS, Reason.NO_SUPPORT, Reason.EMPTY_ANSWER} & set(row["reasons"]):
+        return False
+    if features.get("grounding") is None:
+        return False
+    return row["refusal_kind"] != RefusalKind.NONE or any(s.role is Role.CONTENT for s in sentences(row))
 
 
 def start_probability(profile: Profile) -> float:

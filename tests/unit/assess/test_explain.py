@@ -160,6 +160,16 @@ def test_where_no_feature_was_asked_none_is_named(reason):
     assert moved({**ROW, "reasons": [reason.value]}, BY) == []
 
 
+@pytest.mark.parametrize("answer", ["You're welcome!", "Yes, they are."])
+def test_an_answer_that_states_nothing_is_neither_moved_nor_unsupported(answer):
+    features = {**EVIDENCE["features"], "grounding": -0.9}
+    low = pair(answer, answer, 0, "Cats may.", 0.2) | {"answer_start": 0, "answer_end": len(answer)}
+    row = {**ROW, "answer": answer, "evidence": {"features": features, "alignment": [low]}}
+    assert all_moved(row, BY) == []
+    assert carrying_summary(sentences(row)) == []
+    assert "marked sentences" not in advice(row)
+
+
 def test_without_the_profile_no_feature_is_named():
     assert moved(ROW, None) == []
 

@@ -75,12 +75,12 @@ REFUSING = pattern(
     rf"{_ASK}\b| (?:about|of) (?:that|this|it|the answer)\b)|\bi(?:'m| am) unsure\b",
     rf"\bi (?:(?:do|did)(?: not|n't)) (?:\w+ )?(?:have|possess|hold|receive) {upto(5)}(?:{_INFORMATION}|access|"
     r"documents?|documentation|sources?|material|records?|context|knowledge|clue|idea|that|this|it|anything)\b",
-    r"\bi (?:don't|do not)(?: currently)? have (?:that|this|it|access)\b|\bi have(?:n't| not) been (?:given|"
-    r"provided|able to (?:find|locate|determine|answer))\b",
+    r"\bi (?:don't|do not)(?: currently)? have (?:that|this|it|access)\b|\bi (?:have(?:n't| not) been|"
+    r"was(?:n't| not)) (?:given|provided|able to (?:find|locate|determine|answer))\b",
     rf"\bwe {_DO_NOT} (?:\w+ )?have {upto(3)}(?:information|details|an answer|the answer|data) (?:on|about|for|to|"
     r"in|as)\b",
     rf"\b(?:i|we) {upto(3)}(?:{_DO_NOT}|have not|haven't) (?:\w+ )?(?:{_FIND}|found any|come across|see {_ABOUT})",
-    rf"\bi (?:have|had) (?:absolutely )?no {upto(3)}(?:{_INFORMATION}|records?|documents?|documentation|idea|"
+    rf"\bi(?: have|'ve| had) (?:absolutely )?no {upto(3)}(?:{_INFORMATION}|records?|documents?|documentation|idea|"
     rf"knowledge|clue|way|access|context)\b|\bwe have no {upto(2)}(?:information|details|data on)\b",
     rf"\b(?:i|we) {upto(6)}(?:found|find|see|have) (?:no {_ABOUT}|nothing (?:on|about|that|in|for|relevant|"
     r"regarding|here)\b)",
@@ -90,11 +90,14 @@ REFUSING = pattern(
     r"expertise|knowledge))",
     rf"(?:\bnot|n't) (?:something|anything|a topic|a question|an area)(?: that)? (?:i|we|{_GIVEN})\b",
     r"\bmy (?:training|knowledge|expertise|data|sources|documents)(?: base| data)? (?:does not|doesn't|do not|"
-    r"don't|has nothing|ha[sv]e no|hold nothing)\b",
+    r"don't|has nothing|ha(?:s|ve) no|hold nothing)\b",
     r"\bi(?:'m| am) not aware of (?:any|that)\b|\bi know (?:nothing|little) (?:about|of|on)\b|^nothing i (?:have|"
     r"know|found)\b",
+    rf"\bi lack (?:access\b|context\b|{_ABOUT})|^(?:could not|couldn't|did not|didn't) {_LY}{_FIND}",
+    rf"\bi (?:do not|don't) (?:think|believe)(?: that)? {_GIVEN} {_LY}(?:{_SAY}|{_HOLD})",
     # the documents
-    rf"\b{SOURCE}{_GAP} (?:contain|provide|give|offer|hold|ha[sv]e|include|make|show)s? (?:absolutely )?(?:(?:no|"
+    rf"\bit {_DO_NOT} (?:look|seem|appear) (?:like|that|as (?:if|though)) [^.;]{{0,40}}?{_GIVEN}\b",
+    rf"\b{SOURCE}{_GAP} (?:contain|provide|give|offer|hold|ha(?:s|ve)|include|make|show)s? (?:absolutely )?(?:(?:no|"
     rf"little|insufficient|not enough) (?:{_ABOUT}|\w+ (?:on|about|regarding|of|for)\b)|nothing (?:on|about|of|that|"
     r"for)\b)",
     rf"\b{SOURCE}{_GAP} (?:{_DO_NOT}|fails? to|never|cannot|can't) {_LY}(?:{_SAY}|{_HOLD} "
@@ -112,16 +115,16 @@ REFUSING = pattern(
     r"specif|explain|indicate|give|suggest)",
     rf"\b(?:none of (?:them|these)|no (?:document|passage|source|article)) {_LY}(?:mention|provide|state|say|give|"
     r"contain|address|specif|offer|answer|cover|explain)",
-    rf"(?:\b(?:not|nowhere|never)|n't) {_LY}(?:been )?{_STATED}\b(?:[^.;:,]|, ){{0,70}}?\b(?:in|from|by|within|of|"
-    rf"on|using|with) (?:the|any of the|these|my|our|this|your) {upto(3)}{_TEXT}\b(?! \w+$)",
+    rf"(?:\b(?:not|nowhere|never)|n't) {_LY}(?:been |to be )?{_STATED}\b(?:[^.;:,]|, ){{0,70}}?\b(?:in|from|by|within|"
+    rf"of|on|using|with) (?:the|any of the|these|my|our|this|your) {upto(3)}{_TEXT}\b(?! \w+$)",
     rf"(?:\b(?:not|nowhere|never)|n't) {_LY}(?:been )?(?:specified|mentioned|stated|addressed|discussed|explained|"
     r"found|given|provided|indicated) [^.;:,]{0,60}?\b(?:in|by|within) (?:the|any of the|these|this) "
     rf"{upto(2)}(?:information|content|guide|prompt|handbook|section|leaflet|page)\b(?! \w+$)",
-    rf"\b(?:based on|from|according to|in|within|with|given|using) {_GIVEN}(?: \w+){{0,2}},? (?:[^.;]{{0,110}}? "
-    rf")?(?:{_IS} {_LY}(?:not {_LY}(?:been )?(?:{_STATED}|possible to (?:\w+ly )?(?:answer|determine|say|tell|"
-    rf"identify|provide|confirm|give|know (?:{_ASK}|the exact))|enough)|{_UNCLEAR}|(?:hard|difficult|impossible) to|"
-    rf"no {upto(4)}(?:{_INFORMATION}|definitive|specific))|(?:is|are)n't {_LY}{_STATED}|{_CANNOT} be "
-    rf"{_LY}(?:determined|answered|said|confirmed|inferred|concluded))",
+    rf"\b(?:based on|from|according to|in|within|with|given|using) {_GIVEN}(?: \w+){{0,2}},? "
+    rf"(?:[^.;]{{0,110}}?(?: |(?=')))?(?:{_IS} {_LY}(?:not {_LY}(?:been )?(?:{_STATED}|possible to (?:\w+ly )?"
+    rf"(?:answer|determine|say|tell|identify|provide|confirm|give|know (?:{_ASK}|the exact))|enough)|{_UNCLEAR}|"
+    rf"(?:hard|difficult|impossible) to|no {upto(4)}(?:{_INFORMATION}|definitive|specific))|(?:is|are)n't {_LY}"
+    rf"{_STATED}|{_CANNOT} be {_LY}(?:determined|answered|said|confirmed|inferred|concluded))",
     rf"\bthere(?:'s|{_IS}| {_IS}) {_LY}(?:currently |also )?(?:no|not enough|insufficient|not any|not sufficient) "
     rf"{_ABOUT}\b(?! (?:that|you) )",
     rf"\bthere (?:isn't|aren't|wasn't|is not|are not) {_LY}(?:any|enough|sufficient|much|a) {upto(4)}(?:{_INFORMATION}|"

@@ -62,6 +62,7 @@ GERMAN = Wording(
         r"\b(?:dazu|darüber|hierzu|hierüber|davon|zu (?:diese[mr]|ihrer|deiner) \w+)\b (?:\w+ )?(?:habe|haben|"
         rf"liegen|liegt|gibt|finde|steht|findet|enthalten|kann|lässt|ist|wird|sagt|sagen)\b[^.;]{{0,60}}?\b{_NOT}\b",
         rf"\b{_SOURCE}\b[^.;]{{0,90}}?\b{_NOT}\b[^.;]{{0,80}}?\b{_SAID}\b",
+        rf"\b{_SOURCE} (?:steht|stehen|findet sich|finden sich) (?:\w+ ){{0,4}}nichts\b",
         r"\b(?:enthalten|enthält|erwähnen|nennen|nennt|erwähnt|beschreiben|geben|gibt|sagen|sagt|liefern|liefert|"
         rf"machen)\b[^.;]{{0,40}}?\b(?:keine?n?|nichts|nicht)\b[^.;]{{0,60}}?(?:{_INFORMATION}|darüber|dazu|aussage|"
         r"auskunft)",

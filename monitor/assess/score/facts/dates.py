@@ -262,9 +262,14 @@ def _time(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
     if meridiem:
         noon = 12 if meridiem[1].lower() == "p" else 0
         return (Moment("time", hour % 12 + noon, minute),), after
+    return of_day(hour, minute), after
+
+
+def of_day(hour: int, minute: int = 0) -> Moments:
+    """A time without am or pm, in both halves of the day."""
     if 1 <= hour <= HOURS // 2:
-        return (Moment("time", hour, minute), Moment("time", (hour + 12) % HOURS, minute)), after
-    return (Moment("time", hour % HOURS, minute),), after
+        return Moment("time", hour, minute), Moment("time", (hour + 12) % HOURS, minute)
+    return (Moment("time", hour % HOURS, minute),)
 
 
 def _quarter(tokens: Tokens, i: int) -> tuple[Moments, int] | None:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from monitor.assess.score.facts import dates, names
+from monitor.assess.score.facts.durations import as_length, as_time
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.language import Language, language_of
 from monitor.assess.score.facts.quantities import numbers, worded
@@ -26,7 +27,8 @@ _COUNTED = frozenset(("million", "billion", "thousand", "people", "users"))
 _LONGEST_WORD = 32  # letters of a word about which an answer is cached
 _LONGEST_IDENTIFIER = 100
 _LONGEST_SUFFIX = 3  # capital letters after figures that make a name; longer ones are an unknown unit
-_LONGEST_UNIT = 4  # letters of an unknown unit; longer ones are a word (30tägig) and say nothing of the number
+# Letters of an unknown unit: one may stand for a known unit (20t), longer ones are a word (30tägig).
+_LEAST_UNIT, _LONGEST_UNIT = 2, 4
 
 
 def facts(text: str) -> tuple[Fact, ...]:
@@ -124,7 +126,7 @@ class _Reader:
         readings, after = read
         if readings[0].part == "year" and self._counts(i, after):
             return None
-        return _Found(FactKind.DATE, readings, after)
+        return _Found(FactKind.DATE, (*readings, *as_length(self._tokens, i)), after)
 
     def _counts(self, i: int, after: int) -> bool:
         """Whether a number that looks like a year counts something: 2000 meters, $2000, 2000 people."""
@@ -142,22 +144,27 @@ class _Reader:
         if tokens.kind(i) in FIGURES and tokens.glued(after) and tokens.kind(after) in {"word", "identifier"}:
             return self._suffixed(i, after, readings)
         if whole := compound(tokens, i, readings, after, self._numerals, source=self._source):
+            sums, apart, end = whole
             if self._source:  # its parts count as well: each is read in its turn
-                return _Found(FactKind.NUMBER, (*readings, *whole[0]), after)
-            return _Found(FactKind.NUMBER, *whole)
+                return _Found(FactKind.NUMBER, (*readings, *sums), after)
+            return _Found(FactKind.NUMBER, (*sums, *apart), end)
         second = numbers.range_end(tokens, after)
         if second is not None:
             to = numbers.number(tokens, second, self._numerals, source=self._source)
             if to is not None:
                 readings = numbers.inherit(readings, to[0], source=self._source)
-        return _Found(FactKind.NUMBER, readings, after)
+        return _Found(FactKind.NUMBER, (*readings, *as_time(tokens, i, after)), after)
 
     def _suffixed(self, i: int, after: int, readings: Readings) -> _Found:
-        """Figures followed by letters that are not a known unit: 5G and 2FA are names, 900rpm is a number."""
+        """Figures followed by letters that are not a known unit: 5G and 2FA are names, 900rpm is a number.
+
+        In a source, 900RPM is both: an answer may write 900 rpm. Its name is found without this.
+        """
         letters = self._tokens.raw(after)
-        if letters[0].isupper() and len(letters) <= _LONGEST_SUFFIX:
+        a_unit = letters.isascii() and letters.isalpha() and _LEAST_UNIT <= len(letters) <= _LONGEST_UNIT
+        if letters[0].isupper() and len(letters) <= _LONGEST_SUFFIX and not (a_unit and self._source):
             return self._named(i, after + 1)
-        if letters.isascii() and letters.isalpha() and len(letters) <= _LONGEST_UNIT:
+        if a_unit:
             unit = Unit(dimension=f"unknown {letters.lower()}")  # no other unit is the same
             readings = tuple(replace(q, unit=q.unit or unit) for q in readings)
         return _Found(FactKind.NUMBER, readings, after + 1)

@@ -19,8 +19,8 @@ class FactKind(StrEnum):
 class Fact:
     """One fact at characters `[start, end)` of its text.
 
-    `key` is its canonical form: for a number its readings (`quantity.Quantity`), for a date or time its readings
-    (`dates.Moment`), for a name its folded words. Two facts of the same kind and key are the same fact.
+    `key` is its canonical form: for a number its readings (`quantity.Quantity` or `Listed`), for a date or time its
+    readings (`dates.Moment`), for a name its folded words. Two facts of the same kind and key are the same fact.
     """
 
     kind: FactKind

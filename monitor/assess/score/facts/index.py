@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
 from monitor.assess.score.facts.dates import Moment, implied
 from monitor.assess.score.facts.extract import facts, read
 from monitor.assess.score.facts.fact import Fact, FactKind
-from monitor.assess.score.facts.names import acronyms, alone, identifier, kin, words_of
-from monitor.assess.score.facts.quantities.quantity import Quantity
+from monitor.assess.score.facts.names import acronyms, alone, fold, identifier, kin, words_of
+from monitor.assess.score.facts.quantities.quantity import Listed, Quantity
 from monitor.assess.score.facts.quantities.quantity_index import Quantities
 from monitor.core.text.cache import cached_by_text
 from monitor.core.text.sentences import sentence_spans
@@ -22,6 +22,8 @@ _PREFIX = 5  # the least letters that related words share, as America and Americ
 _ENDING = 3  # the most letters that an inflection changes
 
 _LETTERS_OR_FIGURES = re.compile(r"[^\W\d_]+|\d+")
+_AFTER_FIGURES = re.compile(r"(?<=\d)[^\W\d_]{2,4}(?!\w)")  # the unit of 16MP, a name where it stands apart
+_PORT = re.compile(r"(?<=://)[^\s/:@]{1,253}:(\d{2,5})(?!\d)")  # of an address, which states nothing else
 _IDENTIFIER = re.compile(r"(?<![\w.-])[^\W\d]{0,20}+\d[\w.]{0,40}")
 
 
@@ -54,16 +56,18 @@ class FactIndex:
         """
         if fact.kind is FactKind.NAME:
             return self._holds_name(fact)
-        return any(
-            part.quantities.hold(reading) if isinstance(reading, Quantity) else _holds_moment(part, reading)
-            for reading in fact.key
-            if isinstance(reading, Quantity | Moment)
-            for part in self.parts
-        )
+        return any(map(self._holds_reading, fact.key))
 
     def has_word(self, folded: str) -> bool:
         """Whether one of the texts has the word, given in lower case without accents."""
         return any(folded in part.words for part in self.parts)
+
+    def _holds_reading(self, reading: Hashable) -> bool:
+        if isinstance(reading, Quantity):
+            return any(part.quantities.hold(reading) for part in self.parts)
+        if isinstance(reading, Listed):
+            return all(any(map(self._holds_reading, readings)) for readings in reading.parts)
+        return isinstance(reading, Moment) and any(_holds_moment(part, reading) for part in self.parts)
 
     def _holds_name(self, fact: Fact) -> bool:
         words = [word for word in fact.key if isinstance(word, str)]
@@ -124,10 +128,11 @@ def _facts_of(text: str) -> _TextFacts:
             identifiers.update(word for word in fact.key if isinstance(word, str))
         quantities += [reading for reading in fact.key if isinstance(reading, Quantity)]
         dated += [(fact.start, reading) for reading in fact.key if isinstance(reading, Moment)]
+    quantities += [Quantity(number=float(port), step=1.0) for port in _PORT.findall(text)]
     years = [m.a for _, m in dated if m.part in {"day", "month", "year"} and m.a]
     quantities += [Quantity(number=float(year), step=1.0) for year in years]
     moments = [*[moment for _, moment in dated], *_combined(text, dated)]
-    words = frozenset(words_of(text))
+    words = frozenset([*words_of(text), *map(fold, _AFTER_FIGURES.findall(text))])
     return _TextFacts(
         quantities=Quantities(quantities),
         moments=frozenset([coarser for moment in moments for coarser in implied(moment)]),

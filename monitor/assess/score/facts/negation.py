@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from monitor.assess.score.facts.antonyms import OPPOSITES, opposite, stem
@@ -20,6 +21,7 @@ LEAST_SHARED = 3  # content words that two clauses must share
 SHARE = 0.8  # the share of each clause's content words that must be in both
 UNSPACED_SHARE = 0.8  # the share of pairs of characters, in scripts without spaces between words
 LONGEST = 1_000  # characters of a sentence that are read
+MOST_CLAUSES = 24  # of a sentence; each is compared with each of the other's
 
 _NEGATORS = listed(
     """not no never none nor neither without cannot nothing nobody nowhere
@@ -42,7 +44,8 @@ _BEFORE = listed("or if why whether oder ou o si wenn ob se")  # words before a 
 _TURNING = listed(
     """fail lack unable except unless prevent refuse hardly rarely seldom barely scarcely deny avoid impossible instead
     rather otherwise until only unlikely few little doubt false myth contrary despite regardless should if when were
-    wenn quand cuando quando"""
+    wenn quand cuando quando than before after within beyond als vor nach innerhalb avant après antes después depois
+    prima dopo"""
 )
 _MORE_COMMON = listed(
     """do does did will would can could may might must shall should had been being they them their he she his her we
@@ -183,8 +186,9 @@ def _turning(words: frozenset[str]) -> frozenset[str]:
 
 
 def _clauses(text: str) -> list[_Clause]:
-    """The clauses that have enough words."""
-    return [c for piece in _CLAUSE.split(text) if len((c := _clause(piece)).stems) >= LEAST_SHARED - 1]
+    """The first clauses that have enough words."""
+    found = (c for piece in _CLAUSE.split(text) if len((c := _clause(piece)).stems) >= LEAST_SHARED - 1)
+    return list(islice(found, MOST_CLAUSES))
 
 
 def _clause(text: str) -> _Clause:

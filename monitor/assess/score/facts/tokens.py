@@ -15,6 +15,7 @@ _CURRENCY = r"USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|BRL|MXN|Rs|Fr"
 _BEFORE_POINT = r"\s$€£¥<>=~≈±+−–\-("
 
 _POWER = r"[ ]?[×x·*][ ]?10"
+_GAP = r"[ \u00a0\u202f]"
 
 # Possessive and bounded, so that a megabyte of digits, commas or hyphens costs one pass. Order matters: an alternative
 # that matches more comes first. The characters between tokens belong to the match of the next token, and "other" keeps
@@ -24,7 +25,8 @@ _TOKEN = re.compile(
     (?:[\s,;!?()"'’]++ | \.(?!\d) | (?<=[^{_BEFORE_POINT}])\.)*+(?:
     (?P<word>{_LETTER}++(?:['’]{_LETTER}++)*+(?!\w) | {_LETTER}++(?=[{_UNSPACED}]) | (?:{_CURRENCY})(?=\d)
       | (?<=\d)(?:d|h|min|m)(?=\d{{1,2}}(?:h|min|m|sec|s)(?!{_LETTER})))                     # 1h30m
-  | (?P<clock>(?:(?<=\d)T)?\d{{1,2}}:[0-5]\d(?::[0-5]\d)?(?!\d) | \d{{1,2}}h[0-5]\d(?!\w))
+  | (?P<clock>(?:(?<=\d)T)?\d{{1,2}}:[0-5]\d(?::[0-5]\d)?(?!\d)
+      | \d{{1,2}}(?:h | {_GAP}?h{_GAP}?(?!\d\d{_GAP}?m))[0-5]\d(?!\w))  # 9h30, 9 h 30; not 1 h 30 min
   | (?P<identifier>{_LETTER}[\w]*+(?:[._-]?\d\w*+)*+)
   | (?P<day>\d{{4}}(?P<cut>[-/.])\d{{1,2}}(?P=cut)\d{{1,2}}(?![\d])
       | \d{{1,2}}(?P<break>[-/.])\d{{1,2}}(?P=break)(?:\d{{4}}|\d{{2}})(?![\d.]*\d)

@@ -10,6 +10,18 @@ from monitor.core.model import RefusalKind
 FULL = {
     "en": [
         "I don't know.",
+        "The document has no information on parking.",
+        "The knowledge base has no entry for this product.",
+        "Based on the context, it's unclear.",
+        "Based on the documents, that's not specified.",
+        "It doesn't look like the documents cover that.",
+        "It does not appear that the documents mention it.",
+        "I don't think the documents mention that.",
+        "I lack the information to answer.",
+        "I've no information on that.",
+        "I was not given this information.",
+        "Couldn't find anything.",
+        "The prices are nowhere to be found in these documents.",
         "I'm sorry, but I can't help with that.",
         "Sorry, I couldn’t find anything about parental leave in the handbook.",
         "The provided context does not contain any information about the delivery times to Norway.",
@@ -78,6 +90,7 @@ FULL = {
         "I have not been able to find an answer to your question.",
     ],
     "de": [
+        "In den Dokumenten steht dazu nichts.",
         "Ich kann diese Frage anhand der vorliegenden Unterlagen nicht beantworten.",
         "Es tut mir leid, aber dazu habe ich keine Informationen.",
         "In den bereitgestellten Dokumenten wird die Lieferzeit nach Norwegen nicht erwähnt.",

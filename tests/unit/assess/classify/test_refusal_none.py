@@ -11,6 +11,10 @@ NONE = {
     "en": [
         "The gate cannot be opened while the train is moving.",
         "Backups are not included in the free tier.",
+        "The small room has no information desk.",
+        "It does not look like new, but it works.",
+        "I don't think the guide is free.",
+        "The key was nowhere to be found.",
         "No, the ticket is not transferable.",
         "I'm sorry for the misunderstanding! The monthly pass costs 79 euros and is valid for one calendar month.",
         "You're right, and I apologise for my earlier mistake. The gate closes 15 minutes before departure.",

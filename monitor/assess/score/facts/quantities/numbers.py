@@ -11,7 +11,7 @@ from monitor.assess.score.facts.quantities.numerals import SCALES, Numerals
 from monitor.assess.score.facts.quantities.quantity import Quantity, Readings, is_negative, quantities, share
 from monitor.assess.score.facts.quantities.separators import GROUP, Values, amount, figures
 from monitor.assess.score.facts.quantities.units import UNITS, VERSION, Unit, is_money, unit_after, unit_before
-from monitor.assess.score.facts.quantities.worded import worded
+from monitor.assess.score.facts.quantities.worded import half_of_unit, worded
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
 
 LONGEST = 30  # figures; a longer run is at best an identifier
@@ -55,6 +55,8 @@ def number(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple
     if found is None:
         return None
     readings, after = found
+    if all(q.unit and q.step >= 1 for q in readings) and (half := half_of_unit(tokens, after)):  # an hour and a half
+        readings, after = tuple(replace(q, number=q.number + 0.5, step=0.5) for q in readings), after + half
     if after == i + 1 and "." in tokens.raw(i) and tokens.word(i - 1) in _VERSIONS:
         readings = tuple(replace(q, unit=q.unit or VERSION) for q in readings)
     if _about(tokens, i):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from monitor.assess.score.facts.language import listed
 from monitor.assess.score.facts.quantities.units import TEMPERATURE, UNITS, Unit
@@ -27,6 +28,12 @@ class Quantity:
 
 
 Readings = tuple[Quantity, ...]
+
+
+class Listed(NamedTuple):
+    """Quantities beside each other, each with its readings: what a measure of several parts may be instead of a sum."""
+
+    parts: tuple[Readings, ...]
 
 
 def quantities(

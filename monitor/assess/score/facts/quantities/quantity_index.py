@@ -5,15 +5,14 @@ Two numbers say the same if they are equal, or one is the other rounded, called 
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 
 from monitor.assess.score.facts.quantities.quantity import Quantity
 from monitor.assess.score.facts.quantities.units import RATIO, TEMPERATURE, VERSION
 
-MOST_LOOKED_AT = 64  # numbers close to the sought one that are compared
+MOST_LOOKED_AT = 8  # of the numbers above the sought one, and again of those below: the nearest are compared
 CONVERTED = 0.05  # the largest deviation of a converted and rounded number, as a share
 CALLED_ABOUT = 0.1  # the largest deviation of a number called approximate, as a share
 _EXACT = 1e-9  # the rounding error of binary fractions
@@ -82,14 +81,15 @@ class Quantities:
         if row is None:
             return False
         value = measure.value
-        reach = max(abs(value) * CALLED_ABOUT, measure.step) + _EXACT
-        first = bisect_left(row.bases, value - reach)
-        for at in islice(range(first, len(row.bases)), MOST_LOOKED_AT):
-            if row.bases[at] > value + reach:
-                break
-            if _says(row.quantities[at], row.bases[at], sought, measure):
-                return True
-        return False
+        share = CALLED_ABOUT if sought.about else _EXACT if dimension in {_BARE, _ANY} else CONVERTED
+        reach = max(abs(value) * share, measure.step) + _EXACT
+        place = bisect_left(row.bases, value)
+        first = bisect_left(row.bases, value - reach, max(0, place - MOST_LOOKED_AT), place)
+        last = bisect_right(row.bases, value + reach, place, min(len(row.bases), place + MOST_LOOKED_AT))
+        return any(
+            _says(row.quantities[at], row.bases[at], sought, measure)
+            for at in (*range(place, last), *range(place - 1, first - 1, -1))  # most are held as they stand
+        )
 
 
 def base(quantity: Quantity) -> float:

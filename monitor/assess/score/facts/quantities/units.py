@@ -104,7 +104,7 @@ _FORMS: tuple[tuple[str, tuple[Unit, ...]], ...] = (
         "kg kgs kilo kilos kilogram kilograms kilogramme kilogrammes kilogramm kilogramos quilos chili 公斤 千克 キロ",
         (_unit("mass", 1000.0),),
     ),
-    ("tonne tonnes tonnen toneladas tonnellate 吨 噸 トン", (_unit("mass", 1e6),)),
+    ("t tonne tonnes tonnen toneladas tonnellate 吨 噸 トン", (_unit("mass", 1e6),)),
     ("ton tons", (_unit("mass", 1e6), _unit("mass", 907184.74))),
     ("oz ounce ounces unzen", (_unit("mass", 28.349523125),)),
     ("lb lbs", (_unit("mass", 453.59237),)),
@@ -176,8 +176,8 @@ _DASHES = frozenset("-–")
 _ALSO_BEHIND = frozenset("€£¥")
 _SCALES = ("c", "f", "celsius", "fahrenheit")
 # Letters that are a unit only directly after the figures or in the right case ("5 m", but not "5 M" or "in 5 a man").
-_SHORT = listed("s h d m g l w in an to go mo ko ha d or ore ora mes pies")
-_LOOSE = listed("h m g l w s ha mes ore ora")
+_SHORT = listed("s h d m g l t w in an to go mo ko ha d or ore ora mes pies")
+_LOOSE = listed("h m g l t w s ha mes ore ora")
 _QUALIFIERS = listed(
     """business working calendar consecutive full whole more additional extra straight further long solid
     volle weitere jours-ouvrés"""

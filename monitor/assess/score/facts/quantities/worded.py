@@ -26,6 +26,7 @@ _PLACE = Unit(dimension="place")  # of an ordinal that may be seconds: a bare 32
 _HALVES = frozenset(
     (("and", "a", "half"), ("y", "medio"), ("et", "demi"), ("e", "meio"), ("e", "mezzo"), ("en", "een", "half"))
 )
+_HALVES_OF_UNIT = _HALVES | {("y", "media"), ("et", "demie"), ("e", "meia"), ("e", "mezza")}
 _PARTS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourths": 4, "fifth": 5}
 _PARTS |= {"fifths": 5, "sixth": 6, "eighth": 8, "tenth": 10, "tenths": 10}
 _PARTS |= dict.fromkeys(("drittel", "tercios", "terços", "terzi"), 3)
@@ -69,6 +70,13 @@ def _half_after(tokens: Tokens, i: int) -> int:
     """How many tokens say "and a half" from token `i` on."""
     words = (tokens.word(i), tokens.word(i + 1), tokens.word(i + 2))
     return next((length for length in (2, 3) if words[:length] in _HALVES), 0)
+
+
+def half_of_unit(tokens: Tokens, i: int) -> int:
+    """How many tokens say "and a half" from token `i` on, after a unit; not in "and a half-price ticket"."""
+    words = (tokens.word(i), tokens.word(i + 1), tokens.word(i + 2))
+    length = next((length for length in (2, 3) if words[:length] in _HALVES_OF_UNIT), 0)
+    return 0 if tokens.hyphen(i + length) else length
 
 
 def _ordinal(tokens: Tokens, i: int, read: Numeral, *, source: bool) -> tuple[Readings, int] | None:

@@ -41,6 +41,8 @@ def lacking(answer, *documents):
         ("It costs 1.234,50 €.", "It costs €1,234.50."),
         ("It takes 10 to 20 days.", "It takes 10-20 days."),
         ("Set it to 30.", "Set `timeout=30`."),
+        ("It listens on port 8080.", "Open http://localhost:8080/start in a browser."),
+        ("It holds 5000 mAh.", "Battery: 5000mAh"),
         ("Each one takes one month.", "It is billed per month: a month is the least."),
     ],
 )
@@ -56,6 +58,7 @@ def test_numbers_that_are_held(answer, document):
         ("It is 3.14.", "It is 3.1.", "3.14"),
         ("It takes 15 days.", "It takes 10-20 days.", "15 days"),
         ("It takes 2 hours.", "It takes 90 minutes.", "2 hours"),
+        ("It listens on port 8081.", "Open http://localhost:8080/start in a browser.", "8081"),
         ("It costs $5.", "It costs 5 €.", "$5"),
         ("It is 5 km.", "It is 5 miles.", "5 km"),
         ("About 2 million left.", "1,234,567 left.", "2 million"),

@@ -85,3 +85,31 @@ def test_pairs_without_contradiction(answer, source):
 @given(st.lists(st.sampled_from([s for pair in CONTRADICTING for s in pair]), min_size=1, max_size=1), st.text())
 def test_no_sentence_contradicts_itself(sentence, tail):
     assert not contradicts(sentence[0] + tail, sentence[0] + tail)
+
+
+def test_of_a_sentence_with_very_many_clauses_the_first_ones_are_compared():
+    source = "".join(f"the red{n} lamp{n} shines, " for n in range(40))
+    first = source.replace("lamp2 shines", "lamp2 never shines")
+    last = source.replace("lamp39 shines", "lamp39 never shines")
+    assert contradicts(first[:80], source[:80])
+    assert not contradicts(last, source)
+
+
+@pytest.mark.parametrize(
+    ("answer", "source"),
+    [
+        ("You can cancel free of charge within 14 days.", "You cannot cancel free of charge after 14 days."),
+        ("The data is not deleted before 30 days.", "The data is deleted after 30 days."),
+        ("Deliveries do not take longer than 5 days.", "Deliveries take 5 days or less."),
+        (
+            "Sie können innerhalb von 14 Tagen kostenlos stornieren.",
+            "Sie können nach 14 Tagen nicht kostenlos stornieren.",
+        ),
+    ],
+)
+def test_what_holds_on_one_side_of_a_limit_does_not_contradict_what_holds_on_the_other(answer, source):
+    assert not contradicts(answer, source)
+
+
+def test_a_denial_with_the_same_limit_contradicts():
+    assert contradicts("You can cancel after 14 days.", "You cannot cancel after 14 days.")

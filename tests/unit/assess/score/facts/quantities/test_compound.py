@@ -74,6 +74,7 @@ def test_the_same_in_another_form_is_held(answer, document):
         ("It has 1e6 rows.", "It has 1 row of 6."),
         ("It has 1e6 rows.", "It has 1e5 rows."),
         ("It has 2 × 10⁶ rows.", "It has 2 × 10⁵ rows."),
+        ("It has 2 × 10¹² rows.", "It has 2 × 10¹⁵ rows."),
         ("It spins at 900rpm.", "It is 900 mm wide."),
         ("It spins at 900rpm.", "It costs 900dpi."),
     ],
@@ -89,6 +90,7 @@ def test_another_measure_is_not_held(answer, document):
         ("It is 2E+3 wide.", [2000]),
         ("It is 1,5·10^-3 wide.", [0.0015]),
         ("It is 3 × 10⁻² wide.", [0.03]),
+        ("It is 6.02 × 10²³ wide.", [6.02e23]),
         ("Size 2 x 10 rows.", [2, 10]),
         ("In the 5e of 3 e 4.", [5, 3, 4]),
         ("The claim stands.¹⁰ It is 10⁶ wide.", [10]),  # marks of footnotes
@@ -101,4 +103,75 @@ def test_powers_of_ten(text, expected):
 
 def test_the_work_grows_with_the_text():
     assert len(values("1 h " * 20_000)) == 20_000
+    assert len(values("0 h " * 20_000)) == 20_000
     assert len(values("1 year 1 month 1 day 1 hour 1 minute 1 second, " * 5_000)) == 5_000
+
+
+@pytest.mark.parametrize(
+    ("answer", "document"),
+    [
+        ("It comes in packs of 1 kg and 500 g.", "Packs: 500 g, 1 kg, 5 kg."),
+        ("Hay paquetes de 1 kg y 500 g.", "Paquetes: 500 g, 1 kg."),
+        ("The windows are 1 hour and 5 minutes.", "Windows: 5 minutes (short), 1 hour (long)."),
+        ("Logs are kept for 1 year and 30 days.", "Audit logs: one year. Access logs: 30 days."),
+        ("The races are 5 km and 500 m long.", "500 m for children, 5 km for adults."),
+        ("1日8時間働きます。", "1日の労働時間は8時間です。"),
+        ("It comes in 2 lb 3 oz and 1 oz packs.", "Packs: 1 oz, 35 oz."),
+    ],
+)
+def test_quantities_that_an_answer_lists_are_held_one_by_one(answer, document):
+    assert missing(answer, FactIndex.of([document])) == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "document"),
+    [
+        ("It comes in packs of 1 kg and 500 g.", "It comes in packs of 1 kg and 250 g."),
+        ("It takes 1 hour and 20 minutes.", "It takes 1 hour and 30 minutes."),
+        ("需要1小时20分钟。", "需要1小时30分钟。"),
+        ("It takes 1 h 30 min.", "It takes 1 hour. Then wait: 30 minutes."),  # a measure for sure
+    ],
+)
+def test_of_what_an_answer_lists_each_must_be_held(answer, document):
+    assert len(missing(answer, FactIndex.of([document]))) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "document"),
+    [
+        ("需要1小时30分钟。", "需要90分钟。"),
+        ("需要90分钟。", "需要一小时三十分钟。"),
+        ("所要時間は1時間30分です。", "所要時間は90分です。"),
+        ("1시간 30분이 걸립니다.", "90분이 걸립니다."),
+    ],
+)
+def test_measures_in_scripts_without_spaces(answer, document):
+    assert missing(answer, FactIndex.of([document])) == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "document"),
+    [
+        ("It spins at 900 rpm.", "It spins at 900RPM."),
+        ("It spins at 900rpm.", "It spins at 900RPM."),
+        ("Inflate it to 30 psi.", "Inflate to 30PSI."),
+        ("The camera has 16 MP.", "Camera: 16MP."),
+        ("The camera has 16MP.", "Camera: 16 MP."),
+        ("Er darf 7,5t wiegen.", "Höchstens 7,5 Tonnen."),
+        ("Le délai est de 14j.", "Le délai est de 14 jours."),
+    ],
+)
+def test_an_unknown_unit_in_another_form_is_held(answer, document):
+    assert missing(answer, FactIndex.of([document])) == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "document"),
+    [
+        ("It spins at 900rpm.", "It is 900DPI."),
+        ("Use 5G there.", "It weighs 5 g."),
+        ("It takes 30 days.", "Inflate to 30PSI."),
+    ],
+)
+def test_a_name_with_figures_hides_no_figure(answer, document):
+    assert len(missing(answer, FactIndex.of([document]))) == 1

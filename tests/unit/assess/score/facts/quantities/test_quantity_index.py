@@ -66,3 +66,14 @@ def test_a_version_is_held_by_its_own_figures_only(answer, document):
 )
 def test_a_version_is_held_wherever_its_figures_stand(answer, document):
     assert missing(answer, FactIndex.of([document])) == ()
+
+
+@pytest.mark.parametrize("figure", ["700 rows", "about 700 rows", "row 999", "690.5 rows"])
+def test_a_figure_among_many_others_near_it_is_found(figure):
+    table = "\n".join(f"row {number}: 690.53" for number in range(1, 1_000))
+    assert missing(f"It is {figure}.", FactIndex.of([table])) == ()
+
+
+def test_many_figures_near_it_do_not_hold_one():
+    table = "\n".join(f"row {number}: 690.53" for number in range(1, 1_000))
+    assert len(missing("It is 700.5 rows.", FactIndex.of([table]))) == 1
