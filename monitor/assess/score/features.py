@@ -27,8 +27,9 @@ from monitor.core.model import Interaction, Metrics, Support
 from monitor.core.text.cache import cached_by_text
 from monitor.core.text.sentences import Span, sentence_spans
 
-# Raise it with every change of what a feature means, including changes in how answers are read (refusals, courtesy,
-# sentences, facts): a profile belongs to one version.
+# A profile belongs to one version. Raise it when a feature comes to mean something else, also by how answers are read,
+# so that weights fitted before mislead: every profile that users have fitted is refused then. A rare form that is read
+# better, and moves no verdict of the development files, is no such change.
 FEATURES_VERSION: Final = 1
 FEATURES: Final = {
     "grounding": "alignment, missing numbers and the worst sentence in one score",
