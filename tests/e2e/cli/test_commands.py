@@ -67,6 +67,20 @@ def test_an_interaction_is_explained_with_its_verdict_and_its_support(monitor, e
     assert "nothing" in missing.stderr
 
 
+def test_the_newest_answers_are_listed_however_old_they_are(monitor, event):
+    monitor.settings["EMBEDDING__PROVIDER"] = "hash"
+    assert "`monitor replay FILE` stores some" in monitor.run("explain").stdout
+    monitor.run("replay", "-", stdin=event("q-1", occurred_at="2024-02-03T10:00:00Z").encode())
+    for arguments in ((), ("--app", "support-bot")):
+        assert "2024-02-03 10:00" in monitor.run("explain", *arguments).stdout
+    (row,) = monitor.json("explain")
+    assert (row["app"], row["id"]) == ("support-bot", "q-1")
+    assert "apps with answers: support-bot" in monitor.run("explain", "--app", "suport-bot").stdout
+    lately = monitor.run("rates")
+    assert "no answers of the last seven days are stored; `monitor explain` lists the newest" in lately.stdout
+    assert "--since 90d looks further back" in monitor.run("review", "next").stderr
+
+
 def test_no_alert_is_listed_at_first(monitor):
     nothing = {"alerts": [], "rules": [], "unsent": [], "silences": [], "rules_problem": None, "too_small": []}
     assert monitor.json("alerts", "list") == nothing
