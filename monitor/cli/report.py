@@ -42,7 +42,10 @@ def report_weekly(
         typer.Option(formats=["%Y-%m-%d"], metavar="DATE", help="Choose the week by its last day, a Sunday."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A file, or without a suffix a folder, made if missing; - is standard output.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="A file, or without a suffix a folder, made if missing; - is standard output."
+        ),
     ] = None,
     form: Annotated[
         str | None, typer.Option("--format", help="html, md or json; default: by the file's suffix, else md.")

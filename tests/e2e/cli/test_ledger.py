@@ -104,7 +104,9 @@ def test_the_ledger_says_how_far_the_reading_of_each_source_has_come(monitor, re
     (source,) = ledger(monitor)["reading"]
     assert (source["source"], source["left"]) == (str(read), 0)
     assert 0 <= source["behind_seconds"] < 3_600
-    rows("UPDATE reading SET through = now() - interval '50 minutes', seen_at = now() - interval '5 minutes', behind = 7")
+    rows(
+        "UPDATE reading SET through = now() - interval '50 minutes', seen_at = now() - interval '5 minutes', behind = 7"
+    )
     shown = monitor.run("ledger").stdout
     heading, line = shown[shown.index("last looked at") - 80 :].splitlines()[-2:]
     assert heading.split("  ")[0] == "source"
