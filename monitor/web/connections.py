@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
-import os
 import socket
 
 from h11 import CLOSED, IDLE, SEND_BODY
@@ -136,7 +135,7 @@ def listening(host: str, port: int, settings: str) -> socket.socket:
     try:
         listens = socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
-        why = os.strerror(error.errno) if error.errno else error.strerror  # asked by name, it repeats the address
+        why = str(error.strerror).partition(" (while")[0]  # Python repeats the address behind it
         if error.errno == errno.EADDRINUSE:
             why += "; another process listens there: end it, or set another port"
         raise WrongSettings(f"{settings}: cannot listen at {authority(host, port)}: {why}") from None

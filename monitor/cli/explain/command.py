@@ -122,7 +122,7 @@ def _none_stored(app: str | None, apps: Sequence[str], demo: Path) -> str:
 
     if app is not None and apps:
         more = ", …" if len(apps) > _NEWEST else ""
-        return f"no answer of the app {app!r} has a verdict; apps with answers: {', '.join(apps[:_NEWEST])}{more}"
+        return f"no answer in app {app!r} has a verdict; apps with answers: {', '.join(apps[:_NEWEST])}{more}"
     where = f"; the demo's are in its own folder: {in_the_demo(demo, 'monitor')} explain" if demo.exists() else ""
     return f"no answer with a verdict is stored yet: `monitor replay FILE` stores some{where}"
 

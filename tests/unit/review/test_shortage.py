@@ -41,7 +41,7 @@ def test_the_rate_is_that_of_the_last_labels_and_not_of_all():
         (
             labels(good=3),
             S,
-            "and 3 of 20 grounded answers that it can use: none of the last 3 labels was self-generated",
+            "3 of 20 grounded answers that it can use: none of the last 3 labels was self-generated",
         ),
         (labels(good=NEEDED, bad=NEEDED), None, "; 160 more labels, 200 in all, make it better"),
     ],
