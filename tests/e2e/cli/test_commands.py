@@ -30,6 +30,13 @@ def test_the_doctor_goes_on_where_one_check_fails(monitor):
     assert all(f["mended_by"] for f in findings if not f["good"])
 
 
+def test_where_the_database_is_out_of_reach_the_setting_and_the_next_step_are_named(monitor):
+    ended = monitor.run("alerts", "list", DATABASE_URL="postgresql://127.0.0.1:1/nothing")
+    assert ended.returncode == 3
+    assert "Connection refused" in ended.stderr
+    assert "check MONITOR_DATABASE_URL if it is set; `monitor doctor` tries all that the settings name" in ended.stderr
+
+
 def test_an_interaction_is_explained_with_its_verdict_and_its_support(monitor, event):
     line = event("q [1]", question="How long are [deleted] snapshots kept?")
     monitor.run("replay", "-", stdin=(line + event("q [1]", app="other")).encode())
