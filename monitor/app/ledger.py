@@ -1,12 +1,15 @@
-"""The ledger as JSON, as totals, and as sentences about every imbalance."""
+"""The ledger as JSON, as totals, and as sentences about every imbalance; and how far reading has come."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from monitor.core.message import Skip
-from monitor.store.ledger.ledger import LedgerRow, Recount
+from monitor.store.ledger.ledger import LedgerRow, Recount, source_of
+from monitor.store.ledger.progress import ReadingStore
 from monitor.store.tables.ledger import LEDGER
 
 _LOST = {
@@ -98,3 +101,36 @@ def ledger_json(rows: Sequence[LedgerRow], recounted: Sequence[Recount] | None) 
             for recount in recounted
         ]
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSource:
+    """How far the reading of a topic or file has come: `behind` is in seconds.
+
+    `left` is the number of its messages that are not read; None where no process has looked for a day.
+    """
+
+    name: str
+    looked_at: datetime
+    behind: float
+    left: int | None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "source": self.name,
+            "looked_at": self.looked_at,
+            "behind_seconds": round(self.behind, 3),
+            "left": self.left,
+        }
+
+
+def read_sources(reading: ReadingStore, now: datetime, *, among: Sequence[LedgerRow] | None) -> list[ReadSource]:
+    """The sources that were read in the last 30 days, by name; with `among` only those of these rows."""
+    lags = {counts.labels["source"]: counts.counts[0].sum for counts in reading.lags(now)}
+    seen, unread = reading.last_seen(now), reading.unread(now)
+    names = lags.keys() if among is None else lags.keys() & {source_of(row.topic) for row in among}
+    return [
+        ReadSource(name=name, looked_at=seen[name], behind=lags[name], left=unread.get(name))
+        for name in sorted(names)
+        if name in seen  # somebody may have it forgotten between the two queries
+    ]

@@ -53,7 +53,7 @@ COMMANDS = {
         (
             "ledger",
             "monitor.cli.ledger:ledger",
-            "Show what became of every message, by group, topic and partition.",
+            "Show what became of every message, by group, topic and partition, and how far behind the reading is.",
         ),
         ("alerts", "monitor.cli.alert.commands:alerts_app", "List, acknowledge, silence and test alerts."),
         ("rules", "monitor.cli.alert.rules:rules_app", "Check the alert rules, and save and compare versions of them."),

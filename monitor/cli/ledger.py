@@ -1,4 +1,4 @@
-"""The command `monitor ledger` and its table."""
+"""The command `monitor ledger` and its tables."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.message import Skip
 
 if TYPE_CHECKING:
+    from monitor.app.ledger import ReadSource
     from monitor.store.ledger.ledger import LedgerRow
 
-_EMPTY = "no message was read yet by `monitor run` or `consume`; `replay` prints its own counts"
+_EMPTY = "no message was read yet by `monitor run`, `consume` or `collect`; `replay` prints its own counts"
 _EQUATION = {
     "received": "received",
     "= assessed": "assessed",
@@ -35,20 +36,23 @@ def ledger(
     recount: Annotated[bool, typer.Option("--recount", help="Count the stored rows too; reads all of them.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what became of every message, by group, topic and partition.
+    """Show what became of every message, by group, topic and partition, and how far behind the reading is.
 
     Exits with 1 if it does not balance.
     """
-    from monitor.app.ledger import complaints, ledger_json, losses
+    from monitor.app.ledger import complaints, ledger_json, losses, read_sources
     from monitor.store.ledger.ledger import Ledger
+    from monitor.store.ledger.progress import ReadingStore
 
+    filtered = group_name is not None or topic is not None
     with opened() as application:
         rows, recounted = Ledger(application.engine).read(group=group_name, topic=topic, recount=recount)
+        sources = read_sources(ReadingStore(application.engine), application.now(), among=rows if filtered else None)
     differences = list(complaints(rows, recounted))
     if as_json:
-        print_json(ledger_json(rows, recounted if recount else None))
+        reading = [source.as_json() for source in sources]
+        print_json({**ledger_json(rows, recounted if recount else None), "reading": reading})
     elif not rows:
-        filtered = group_name is not None or topic is not None
         typer.echo("no message of this group or topic was read yet" if filtered else _EMPTY)
     else:
         console = Console(highlight=False)
@@ -59,6 +63,9 @@ def ledger(
             console.print(literal(difference), style="bold red")
         if not differences:
             console.print("the ledger balances, and the stored rows match it" if recount else "the ledger balances")
+    if sources and not as_json:
+        console = Console(highlight=False)
+        console.print(fitted(reading_table(sources), console.width))
     if differences:
         raise typer.Exit(1)
 
@@ -84,6 +91,19 @@ def ledger_table(rows: Sequence[LedgerRow]) -> Table:
             str(row.next_offset),
             style=None if row.balanced else "red",
         )
+    return table
+
+
+def reading_table(sources: Sequence[ReadSource]) -> Table:
+    """One line for each source that was read in the last 30 days."""
+    from monitor.alert.figures import amount
+    from monitor.core.text.plain import moment
+
+    table = Table("source", "last looked at", "behind by", box=None, pad_edge=False)
+    table.add_column("left to read", justify="right")
+    for source in sources:
+        left = "–" if source.left is None else f"{source.left:,}"
+        table.add_row(literal(source.name), moment(source.looked_at), amount(round(source.behind), "seconds"), left)
     return table
 
 

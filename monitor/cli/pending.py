@@ -93,7 +93,7 @@ def list_(
 def work() -> None:
     """Do the work that is due now, and exit.
 
-    `monitor run` and `monitor consume` do it all the time.
+    `monitor run`, `consume` and `collect` do it all the time.
     """
     from monitor.app.pending.workers import work_off
 

@@ -42,7 +42,10 @@ def report_weekly(
         typer.Option(formats=["%Y-%m-%d"], metavar="DATE", help="Choose the week by its last day, a Sunday."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A file, or a folder for several apps; - is standard output.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="A file, or without a suffix a folder, made if missing; - is standard output."
+        ),
     ] = None,
     form: Annotated[
         str | None, typer.Option("--format", help="html, md or json; default: by the file's suffix, else md.")
@@ -151,8 +154,11 @@ def _write(service: Reporting, reports: list[Written], output: Path, form: Forma
             sys.stdout.buffer.write(service.rendered(report, form))
         sys.stdout.flush()
         return
-    if len(reports) > 1 and not output.suffix:
-        output.mkdir(parents=True, exist_ok=True)
+    if not output.suffix and not output.exists():
+        try:
+            output.mkdir(parents=True)
+        except OSError as error:
+            raise WrongSettings(f"cannot make the folder {output}: {error.strerror}") from None
     if len(reports) > 1 and not output.is_dir():
         names = ", ".join(readable(report.app) for report in reports)
         raise WrongSettings(f"several apps have a report ({names}): name one with --app, or a folder with --output")

@@ -57,14 +57,14 @@ class Shortage:
             short = BETTER - len(self.labels)
             better = f"; {short} more labels, {BETTER} in all, make it better" if short > 0 else ""
             return f"enough labels for calibration: {both} answers that it can use{better}"
-        counts = " and ".join(
-            f"{self.usable(class_)} of {NEEDED} {_shown(class_)}" for class_ in CLASSES if self.missing(class_)
-        )
+        short_of = [class_ for class_ in CLASSES if self.missing(class_)]
+        counts = " and ".join(f"{self.usable(class_)} of {NEEDED} {_shown(class_)}" for class_ in short_of)
         more, lately = self.more(self.lacks), min(len(self.labels), LATELY)
         if more is not None:
             rate = f"about {more:,} more labels at the present rate"
         else:
-            rate = f"none of the last {lately} labels was one" if lately else "nothing is labelled yet"
+            one = "one" if len(short_of) == 1 else _shown(self.lacks)
+            rate = f"none of the last {lately} labels was {one}" if lately else "nothing is labelled yet"
         return f"calibration has {counts} answers that it can use: {rate}"
 
     def as_json(self) -> dict[str, Any]:

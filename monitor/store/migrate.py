@@ -62,7 +62,11 @@ def migrate(engine: Engine) -> str:
             raise Fatal(
                 f"database: {str(error.orig).strip()}\nanother process holds a lock there: run `monitor migrate` again"
             ) from None
-        raise OutOfReach(f"database: {str(error.orig).strip()}") from None
+        said = str(error.orig).strip()
+        raise OutOfReach(
+            f"database: {said}\n"
+            "check MONITOR_DATABASE_URL if it is set; `monitor doctor` tries all that the settings name"
+        ) from None
     except DBAPIError as error:
         raise Fatal(f"database: {str(error.orig).strip()}") from error
     except psycopg.ProgrammingError as error:  # an option in the URL that libpq does not know

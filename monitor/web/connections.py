@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import socket
 
@@ -134,7 +135,10 @@ def listening(host: str, port: int, settings: str) -> socket.socket:
     try:
         listens = socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
-        raise WrongSettings(f"{settings}: cannot listen at {authority(host, port)}: {error.strerror}") from None
+        why = str(error.strerror).partition(" (while")[0]  # Python repeats the address behind it
+        if error.errno == errno.EADDRINUSE:
+            why += "; another process listens there: end it, or set another port"
+        raise WrongSettings(f"{settings}: cannot listen at {authority(host, port)}: {why}") from None
     # connections inherit it; asyncio does not set it on a socket made here, and every response would wait 40 ms
     listens.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listens

@@ -91,7 +91,9 @@ class Probing:
         if name in known:
             return known[name]
         if self._application.settings.probes is None:
-            raise WrongSettings("no probes are configured: set MONITOR_PROBES to a file of probes")
+            raise WrongSettings(
+                "no probes are configured: set MONITOR_PROBES to a file of probes; see `monitor docs quality/probes`"
+            )
         raise WrongSettings(f"there is no probe {name!r}; known: {', '.join(known)}")
 
     @contextmanager

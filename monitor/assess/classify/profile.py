@@ -230,7 +230,8 @@ def read_profile(chosen: str) -> Profile:
         text = Path(chosen).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         known = ", ".join([*shipped_profiles(), *earlier_profiles()])
-        raise WrongSettings(f"profile {chosen!r} is neither one of {known} nor a readable file: {error}") from None
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise WrongSettings(f"profile {chosen!r} is neither one of {known} nor a readable file: {why}") from None
     return _parse(text, chosen)
 
 

@@ -129,7 +129,7 @@ def _print_verification(found: Verification, witness: Path | None, notes: int, s
     if found.findings:
         out.print("[bold red]the trail is not intact[/]")
     elif not found.size:
-        out.print("nothing is sealed yet: `monitor run` seals every minute, `monitor audit seal` now")
+        out.print("nothing is sealed yet: `monitor run` and `collect` seal every minute, `monitor audit seal` now")
     else:
         result = "the trail is intact" if notes else "nothing was changed within the trail"
         unchecked = stamps.unchecked and stamps.unchecked_because is not None
@@ -205,7 +205,7 @@ audit_app.command("verifier")(verifier)
 def audit_stamp(*, as_json: AsJson = False) -> None:
     """Have the last checkpoint time-stamped now, and complete earlier receipts.
 
-    `monitor run` does it by itself, every MONITOR_AUDIT__TIMESTAMP_EVERY seconds.
+    `monitor run` and `collect` do it by themselves, every MONITOR_AUDIT__TIMESTAMP_EVERY seconds.
     """
     with opened() as application:
         stamper = application.auditing.stamper()

@@ -26,6 +26,7 @@ _Disclose = Annotated[
 ]
 _By = Annotated[str | None, typer.Option("--by", help="Your name for the audit trail; default: your login.")]
 _SHOWN = 200  # differing records on a terminal
+_IN_EVERY_EXPORT = {"profile", "rules", "rules-version", "recovery"}  # kinds that no app or time leaves out
 _FIRST_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
 
@@ -147,14 +148,17 @@ def export(
     counts: Any = manifest["counts"]
     differs: Any = manifest["differs"]
     check = f"python3 -m zipfile -e {output.name} export && python3 export/verify.py {output.name} --key '{key}'"
-    typer.echo(f"{counts['records']} records in {output}; check it with: {check}")
+    typer.echo(f"{plural(counts['records'], 'record')} in {output}; check it with: {check}")
     for record in differs[:_SHOWN]:
         _print_differing(record["index"], f"{record['app']}/{record['id']}", record["how"])
     if len(differs) > _SHOWN:
         typer.echo(f"and {len(differs) - _SHOWN} more; the export's manifest.json lists all of them", err=True)
-    if not counts["records"]:
+    of_these = counts["kinds"].keys() - _IN_EVERY_EXPORT
+    if not of_these:
         typer.echo("no record of that app and time is sealed: see --app, --from and --to", err=True)
-    if differs or not counts["records"]:
+    elif not counts["kinds"].get("interaction"):
+        typer.echo("no answer is among them: see --app, --from and --to, or `monitor audit seal` first", err=True)
+    if differs or not of_these:
         raise typer.Exit(1)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _NEWEST = 10  # answers listed
 _NEWEST_OF, _AHEAD = timedelta(days=28), timedelta(minutes=5)  # a chatbot's clock may be ahead
+_FIRST_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
 
 def explain(
@@ -86,15 +88,18 @@ def explain(
 
 
 def _list_newest(app: str | None, *, as_json: bool) -> None:
-    """Prints the newest assessed answers of the last four weeks, with the names that `explain` takes."""
+    """Prints the newest assessed answers, with the names that `explain` takes."""
     from monitor.cli.explain.newest import newest_lines
     from monitor.store.interaction.filters import Filters
     from monitor.store.interaction.listing.list import InteractionList
 
     with opened() as application:
-        now = application.now()
+        stored, now = InteractionList(application.engine), application.now()
         filters = Filters(since=now - _NEWEST_OF, until=now + _AHEAD, app=app)
-        rows = InteractionList(application.engine).page(filters, most=_NEWEST).rows
+        ever = replace(filters, since=_FIRST_TIME)  # an export of last year may be all that there is
+        rows = stored.page(filters, most=_NEWEST).rows or stored.page(ever, most=_NEWEST).rows
+        apps = () if rows else application.overview.labels("app")["app"]
+        demo = application.settings.state_dir / "demo"
     if as_json:
         print_json(
             [{"app": row.app, "id": row.id, "occurred_at": row.occurred_at, "verdict": row.verdict} for row in rows]
@@ -102,15 +107,24 @@ def _list_newest(app: str | None, *, as_json: bool) -> None:
         return
     console = Console(highlight=False, emoji=False)
     if not rows:
-        console.print(
-            "no answer of the last four weeks is stored" + ("" if app is None else literal(f" in app {app!r}"))
-        )
+        console.print(literal(_none_stored(app, apps, demo)), soft_wrap=True)
         return
     for row in rows:
         heading, question = newest_lines(row)
         console.print(heading, soft_wrap=True)
         console.print(question)
     console.print("the newest answers, times in UTC; `monitor explain APP/ID` explains one")
+
+
+def _none_stored(app: str | None, apps: Sequence[str], demo: Path) -> str:
+    """That there is no answer to list, of the app or of any, and where to look or what to do instead."""
+    from monitor.cli.demo.place import in_the_demo
+
+    if app is not None and apps:
+        more = ", …" if len(apps) > _NEWEST else ""
+        return f"no answer in app {app!r} has a verdict; apps with answers: {', '.join(apps[:_NEWEST])}{more}"
+    where = f"; the demo's are in its own folder: {in_the_demo(demo, 'monitor')} explain" if demo.exists() else ""
+    return f"no answer with a verdict is stored yet: `monitor replay FILE` stores some{where}"
 
 
 def _trace_url(templates: Mapping[str, str], row: Mapping[str, Any]) -> str | None:

@@ -17,5 +17,5 @@ def newest_lines(row: ListedInteraction) -> Iterator[Text]:
     """Yields when, the verdict and the name of an answer, which is never cut; then its question."""
     verdict = row.verdict.replace("_", "-").ljust(_VERDICT)
     name = readable(f"{row.app}/{row.id}")
-    yield Text.assemble(f"{row.occurred_at:%m-%d %H:%M}  ", (verdict, COLOURS[row.verdict]), "  ", (name, "bold"))
+    yield Text.assemble(f"{row.occurred_at:%Y-%m-%d %H:%M}  ", (verdict, COLOURS[row.verdict]), "  ", (name, "bold"))
     yield Text("  " + " ".join(readable(row.question).split()), style="dim", no_wrap=True, overflow="ellipsis")

@@ -140,11 +140,12 @@ def _conclusion(row: Mapping[str, Any], trace_url: str | None, feedback: Mapping
 
 def _question(row: Mapping[str, Any]) -> Table:
     table = labelled_rows()
-    table.add_row("question", Text(readable(row["question"])))
+    erased = Mark.ERASED in (row.get("marks") or ())
+    table.add_row("question", Text("erased", style="dim") if erased else Text(readable(row["question"])))
     for label, words in read_as_lines(row):
         table.add_row(label, Text(readable(words)))
     if not row["answer"].strip():
-        table.add_row("answer", Text("empty", style="dim"))
+        table.add_row("answer", Text("erased" if erased else "empty", style="dim"))
     return table
 
 

@@ -97,6 +97,7 @@ def review_next(
             print_json(shown)
         elif not found:
             typer.echo(f"nothing to label among the answers{_of(app_name)} of the last {since}")
+            typer.echo("--since 90d looks further back; `monitor explain` lists the newest answers", err=True)
         elif interactive:
             _label_one_by_one(application, rows, who, reveal=reveal)
         else:

@@ -52,7 +52,10 @@ def rates(
         return
     console = Console(highlight=False, soft_wrap=True)
     if not found:
-        console.print("no answers are stored in this period")
+        span = "of the last seven days" if period is None else "in this period"
+        console.print(
+            f"no answers {span} are stored; `monitor explain` lists the newest, --from and --to name a period"
+        )
     for known in found:
         total = known.counts.total
         answers = f"{total:,} answer{'s' * (total != 1)} from {period_words(known.period)}"

@@ -133,7 +133,8 @@ def _check(rows: Rows, *, left_out: int) -> None:
         without = f"; {left_out:,} more refuse or have no documents, so they cannot be used" if left_out else ""
         raise WrongSettings(
             f"calibration needs at least {NEEDED} usable answers of either kind, better some 200 in total; "
-            f"the files have {grounded} grounded and {made_up} self-generated ones{without}"
+            f"the files have {grounded} grounded and {made_up} self-generated ones{without}; "
+            "`monitor review next --interactive` offers answers to label, those of the scarcer kind first"
         )
     fewest = min(groups, *(len(np.unique(rows.groups[rows.made_up == kind])) for kind in (True, False)))
     if fewest < FOLDS:

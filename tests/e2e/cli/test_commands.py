@@ -30,6 +30,13 @@ def test_the_doctor_goes_on_where_one_check_fails(monitor):
     assert all(f["mended_by"] for f in findings if not f["good"])
 
 
+def test_where_the_database_is_out_of_reach_the_setting_and_the_next_step_are_named(monitor):
+    ended = monitor.run("alerts", "list", DATABASE_URL="postgresql://127.0.0.1:1/nothing")
+    assert ended.returncode == 3
+    assert "Connection refused" in ended.stderr
+    assert "check MONITOR_DATABASE_URL if it is set; `monitor doctor` tries all that the settings name" in ended.stderr
+
+
 def test_an_interaction_is_explained_with_its_verdict_and_its_support(monitor, event):
     line = event("q [1]", question="How long are [deleted] snapshots kept?")
     monitor.run("replay", "-", stdin=(line + event("q [1]", app="other")).encode())
@@ -65,6 +72,20 @@ def test_an_interaction_is_explained_with_its_verdict_and_its_support(monitor, e
     missing = monitor.run("explain", "nothing")
     assert missing.returncode == 2
     assert "nothing" in missing.stderr
+
+
+def test_the_newest_answers_are_listed_however_old_they_are(monitor, event):
+    monitor.settings["EMBEDDING__PROVIDER"] = "hash"
+    assert "`monitor replay FILE` stores some" in monitor.run("explain").stdout
+    monitor.run("replay", "-", stdin=event("q-1", occurred_at="2024-02-03T10:00:00Z").encode())
+    for arguments in ((), ("--app", "support-bot")):
+        assert "2024-02-03 10:00" in monitor.run("explain", *arguments).stdout
+    (row,) = monitor.json("explain")
+    assert (row["app"], row["id"]) == ("support-bot", "q-1")
+    assert "apps with answers: support-bot" in monitor.run("explain", "--app", "suport-bot").stdout
+    lately = monitor.run("rates")
+    assert "no answers of the last seven days are stored; `monitor explain` lists the newest" in lately.stdout
+    assert "--since 90d looks further back" in monitor.run("review", "next").stderr
 
 
 def test_no_alert_is_listed_at_first(monitor):

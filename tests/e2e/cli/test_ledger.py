@@ -48,7 +48,7 @@ def test_nothing_was_read_at_first(monitor):
     ended = monitor.run("ledger")
     assert (ended.returncode, ended.stdout) == (
         0,
-        "no message was read yet by `monitor run` or `consume`; `replay` prints its own counts\n",
+        "no message was read yet by `monitor run`, `consume` or `collect`; `replay` prints its own counts\n",
     )
     found = ledger(monitor, "--recount")
     assert (found["balanced"], found["rows"], found["recount"]) == (True, [], [])
@@ -98,6 +98,24 @@ def test_a_dead_letter_from_its_discovery_to_its_end(monitor, read):
     assert "deleted 1 dead letter, 1 of them open" in monitor.run("deadletters", "purge", third, "--yes").stdout
     assert [row["id"] for row in dead(monitor, "--all")] == [second]
     assert counts(monitor, "--recount") == {"received": 6, "assessed": 3, "duplicate": 1, "dead": 2, "purged": 1}
+
+
+def test_the_ledger_says_how_far_the_reading_of_each_source_has_come(monitor, read, rows):
+    (source,) = ledger(monitor)["reading"]
+    assert (source["source"], source["left"]) == (str(read), 0)
+    assert 0 <= source["behind_seconds"] < 3_600
+    rows(
+        "UPDATE reading SET through = now() - interval '50 minutes', seen_at = now() - interval '5 minutes', behind = 7"
+    )
+    shown = monitor.run("ledger").stdout
+    heading, line = shown[shown.index("last looked at") - 80 :].splitlines()[-2:]
+    assert heading.split("  ")[0] == "source"
+    assert line.startswith(str(read))
+    assert "50m" in line
+    assert line.endswith("7")
+    assert ledger(monitor, "--topic", "another")["reading"] == []
+    rows("UPDATE reading SET seen_at = now() - interval '2 days'")
+    assert [source["left"] for source in ledger(monitor, "--topic", read)["reading"]] == [None]
 
 
 def test_a_message_is_shown_and_given_back_as_it_came(monitor, read):

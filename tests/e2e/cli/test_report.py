@@ -104,6 +104,16 @@ def test_several_apps_go_into_a_folder(filled, tmp_path, week):
     assert names == [f"shop-{week.name}.md", f"support-bot-{week.name}.md"]
 
 
+def test_the_report_of_one_app_goes_into_a_new_folder_too(filled, tmp_path, week):
+    into = ("report", "weekly", "--app", "shop", "--output")
+    assert filled.run(*into, "new/reports/").returncode == 0
+    assert [path.name for path in (tmp_path / "new" / "reports").iterdir()] == [f"shop-{week.name}.html"]
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    refused = filled.run(*into, "file/reports")
+    assert refused.returncode == 2
+    assert "cannot make the folder file/reports: Not a directory" in refused.stderr
+
+
 def test_a_wrong_use_says_what_is_wrong(filled):
     for arguments, said in (
         (["--week", "2026-99"], "write it as 2026-W46"),

@@ -111,6 +111,8 @@ def test_a_port_that_is_taken_is_said(installation):
         refused = installation.run("serve", WEB__PORT=str(taken.getsockname()[1]))
     assert refused.returncode == 2
     assert "cannot listen" in refused.stderr
+    assert refused.stderr.count("Address already in use") == 1
+    assert "another process listens there: end it, or set another port" in refused.stderr
 
 
 def test_with_the_embedded_database_what_is_done_here_is_sealed_here(fresh):

@@ -38,6 +38,11 @@ def test_the_rate_is_that_of_the_last_labels_and_not_of_all():
         (labels(), S, "0 of 20 self-generated and 0 of 20 grounded answers that it can use: nothing is labelled yet"),
         (labels(good=30), S, "0 of 20 self-generated answers that it can use: none of the last 30 labels was one"),
         (labels(bad=30), G, "0 of 20 grounded answers that it can use: none of the last 30 labels was one"),
+        (
+            labels(good=3),
+            S,
+            "3 of 20 grounded answers that it can use: none of the last 3 labels was self-generated",
+        ),
         (labels(good=NEEDED, bad=NEEDED), None, "; 160 more labels, 200 in all, make it better"),
     ],
 )

@@ -152,7 +152,9 @@ def test_an_export_is_checked_with_python_alone(trail, tmp_path):
 
 def test_an_export_of_another_app_and_time_holds_nothing_of_this(trail, tmp_path):
     for number, arguments in enumerate((("--app", "other"), ("--to", "2001-01-01"))):
-        trail.run("audit", "export", "-o", f"{number}.zip", *arguments)
+        ended = trail.run("audit", "export", "-o", f"{number}.zip", *arguments)
+        assert ended.returncode == 1
+        assert "no record of that app and time is sealed: see --app, --from and --to" in ended.stderr
         with zipfile.ZipFile(tmp_path / f"{number}.zip") as archive:
             assert json.loads(archive.read("manifest.json"))["counts"]["kinds"].keys() <= {"profile", "rules"}
 

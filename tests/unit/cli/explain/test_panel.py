@@ -35,6 +35,12 @@ def test_the_verdict_its_figures_and_the_texts_are_there():
         assert part in text
 
 
+def test_an_erased_answer_is_not_called_an_empty_one():
+    text = flat(shown(question="", answer="", marks=["erased"]))
+    assert "question erased answer erased" in text
+    assert "answer empty" in flat(shown(answer=""))
+
+
 def test_what_the_user_said_is_there():
     said = {"thumb": "down", "comment": "I asked about boxes.\x1b[2J", "given_at": NOON}
     console = Console(file=io.StringIO(), width=200, color_system=None)

@@ -123,7 +123,12 @@ def test_without_refusals_nothing_is_learnt_of_them():
 
 
 @pytest.mark.parametrize(
-    ("count", "groups", "words"), [(40, 40, "20 usable answers of either kind"), (200, 3, "3 sources")]
+    ("count", "groups", "words"),
+    [
+        (40, 40, "20 usable answers of either kind"),
+        (40, 40, "`monitor review next --interactive` offers answers to label"),
+        (200, 3, "3 sources"),
+    ],
 )
 def test_too_few_labels_are_refused(count, groups, words):
     with pytest.raises(WrongSettings, match=words):
