@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from monitor.cli.fitting import fitted
 from monitor.cli.opening import only_app, opened
 from monitor.cli.terminal import AsJson, actor, literal, plural, point_in_time, print_json
 from monitor.core.errors import WrongSettings
@@ -114,7 +115,8 @@ def list_(
         of = one.frozen
         names = (literal(of.app), literal(of.model) or "–", literal(of.topic) or "all")
         table.add_row(one.hash, *names, str(of.version), f"{len(of.scores):,}", _days(of.since, of.until), one.state)
-    Console().print(table)
+    console = Console()
+    console.print(fitted(table, console.width))
     for name in sorted({one.frozen.app for one in found if one.state is State.OTHER_PROFILE}):
         again = f"monitor reference freeze --app {readable(shlex.quote(name))}"
         typer.echo(f"{readable(name)}: answers have another profile now; freeze again: `{again}`", err=True)

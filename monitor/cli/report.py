@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from monitor.cli.fitting import fitted
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.errors import WrongSettings
@@ -107,7 +108,8 @@ def report_list(
         for week, stored in weeks:
             sent = "–" if stored.sent_at is None else f"{stored.sent_at:%Y-%m-%d %H:%M}"
             table.add_row(literal(stored.app), week, f"{stored.made_at:%Y-%m-%d %H:%M}", sent, stored.digest[:16])
-        Console(highlight=False).print(table)
+        console = Console(highlight=False)
+        console.print(fitted(table, console.width))
 
 
 def _show(rendered: bytes, *, laid_out: bool) -> None:

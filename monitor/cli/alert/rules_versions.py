@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from monitor.cli.alert.commands import By
+from monitor.cli.fitting import fitted
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, actor, literal, print_json
 from monitor.core.errors import WrongSettings
@@ -38,7 +39,8 @@ def rules_versions(*, as_json: AsJson = False) -> None:
         saved = f"{each.saved_at:%Y-%m-%d %H:%M}"
         table.add_row(f"{each.version}{state}", saved, literal(each.saved_by), literal(each.why))
     if found:
-        Console(highlight=False, emoji=False).print(table)
+        console = Console(highlight=False, emoji=False)
+        console.print(fitted(table, console.width))
     typer.echo(f"in force: {readable(in_force.origin)}")
     if in_force.problem:
         typer.echo(f"because {readable(in_force.problem)}", err=True)

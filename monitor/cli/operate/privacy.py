@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from monitor.cli.fitting import fitted
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, actor, confirm, literal, plural, print_json, stopping, tag_option
 from monitor.core.errors import WrongSettings
@@ -141,7 +142,7 @@ def retention(
 def _print_retention(parts: Sequence[DueRows], probe_runs: int, *, done: bool) -> None:
     console, removed = Console(highlight=False), "removed" if done else "would be removed"
     if parts:
-        console.print(retention_table(parts))
+        console.print(fitted(retention_table(parts), console.width))
         console.print(f"{plural(sum(part.due for part in parts), 'interaction')} {removed}")
     else:
         console.print("no interaction is older than the settings allow")

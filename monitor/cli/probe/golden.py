@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from monitor.cli.fitting import fitted
 from monitor.cli.opening import opened
 from monitor.cli.terminal import AsJson, actor, literal, plural, print_json
 from monitor.core.errors import WrongSettings
@@ -117,7 +118,8 @@ def list_(*, as_json: AsJson = False) -> None:
     for one in found:
         made_at = f"{one.made_at:%Y-%m-%d %H:%M}"
         table.add_row(literal(one.name), str(one.version), str(one.items), made_at, literal(one.made_by), one.hash[:16])
-    Console().print(table)
+    console = Console()
+    console.print(fitted(table, console.width))
 
 
 @golden_app.command("show")
