@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from enum import Enum, auto
 from pathlib import Path
@@ -248,7 +249,7 @@ def _delimiter(header: str) -> str:
 def _columns(cells: list[str]) -> list[str]:
     """The names of the columns; one without a name, such as pandas' index, is called by its place."""
     names = [cell.strip() or f"column {place}" for place, cell in enumerate(cells, 1)]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         raise Fatal(f"the header names {', '.join(twice[:5])} twice: rename one of the columns")
     return names

@@ -320,3 +320,11 @@ def test_a_file_that_was_read_whole_has_its_lines_and_its_digest(file, packing):
     (read,) = reader.read_whole
     assert (read.name, read.lines, read.blank) == (str(path), 4, 2)
     assert read.sha256 == hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def test_the_form_of_a_file_is_told_by_more_than_its_first_bytes(file):
+    with pytest.raises(Fatal, match="no text file"):
+        everything(source(file(b"PAR1\x15\x04\x00\x00\n{}\n")))
+    document = b'\xef\xbb\xbf{\n  "id": 1\n}\n'  # PowerShell writes the three bytes
+    assert lines(everything(source(file(document)))) == [(1, b'{\n  "id": 1\n}')]
+    assert lines(everything(source(file(b'  \n {\n  "id": 1\n}\n')))) == [(1, b'{\n  "id": 1\n}')]
