@@ -12,10 +12,10 @@ from monitor.core.assessment_json import storable, storable_json
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Json
 from monitor.core.trace import Collected, Span
-from monitor.ingest.dialects.dialect import MAX_ID_CHARS, Context, bounded
+from monitor.ingest.dialects.dialect import MAX_ID_CHARS, Context, check_count
 from monitor.ingest.parse import JsonObject, kind, shown
 from monitor.ingest.times import instant
-from monitor.ingest.traces.otlp_values import MAX_DEPTH
+from monitor.ingest.traces.otlp_values import MAX_DEPTH, MAX_ITEMS
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")
@@ -63,8 +63,9 @@ def items(record: JsonObject, name: str, path: str = "") -> Iterator[tuple[str, 
     """The objects of the list `name` in a record, with their paths; none if there is no list. Paths end as `runs[0].`.
 
     Raises:
-        InvalidMessage: an item of the list is no object.
+        InvalidMessage: the list is too long, or an item of it is no object.
     """
+    check_count(record, name, MAX_ITEMS, path)
     listed = record.get(name)
     for i, item in enumerate(listed if isinstance(listed, list) else ()):
         if not isinstance(item, dict):
@@ -100,7 +101,9 @@ def _own(value: Json, path: str) -> str:
         raise InvalidMessage(path, "is missing")
     if not isinstance(value, str):
         raise InvalidMessage(path, f"must be a string, got {kind(value)}")
-    return bounded(value, MAX_ID_CHARS, path)
+    if len(value) > MAX_ID_CHARS:
+        raise InvalidMessage(path, f"has {len(value):,} characters; the limit is {MAX_ID_CHARS:,}")
+    return value
 
 
 def nanoseconds(value: Json, path: str) -> int:
