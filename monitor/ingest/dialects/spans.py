@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from monitor.core.assessment_json import storable, storable_json
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Json
-from monitor.core.trace import Collected, Span
+from monitor.core.trace import Collected, Span, SpanEvent
 from monitor.ingest.dialects.dialect import MAX_ID_CHARS, Context, check_count
 from monitor.ingest.parse import JsonObject, kind, shown
 from monitor.ingest.times import instant
@@ -31,7 +31,8 @@ def collected(spans: list[Span], context: Context) -> Collected:
         InvalidMessage: an attribute has more levels than can be stored.
     """
     for span in spans:
-        for holder in (span, *span.events):
+        holders: tuple[Span | SpanEvent, ...] = (span, *span.events)
+        for holder in holders:
             for name, value in holder.attributes.items():
                 if isinstance(value, dict | list) and _is_deep(value):
                     raise InvalidMessage("$", f"has an attribute of over {MAX_DEPTH} levels: {shown(name)}")
