@@ -71,7 +71,12 @@ def records(chunks: Chunks, form: Form, limit: int) -> Iterator[Record | None]:
     yield None
     start = _Start(chunks)
     _refuse_binary(start.first)
-    yield from _items(start, limit) if _DOCUMENT.match(start.first.removeprefix(_BOM)) else lines(start, limit)
+    if _DOCUMENT.match(start.first.removeprefix(_BOM)):
+        yield from _items(start, limit)
+        return
+    found = lines(start, limit)
+    next(found)  # the None before the first chunk, which is here: a writer may wait until its first line is read
+    yield from found
 
 
 def _refuse_binary(first: bytes) -> None:
