@@ -95,7 +95,8 @@ class Delivery:
 
     def flush(self, timeout: float) -> bool:
         """Waits until everything queued so far is sent or dropped; returns whether that was so within `timeout`."""
-        if self._thread is None:
+        thread = self._thread
+        if thread is None or not thread.is_alive():  # nothing was recorded yet, or `close` has sent it
             return True
         passed = Event()
         self._hurry(passed)

@@ -101,7 +101,7 @@ def _held(given: Any, level: int = 0) -> int:
 
 
 def encoded(event: dict[str, Any]) -> bytes:
-    """The event as JSON in one line; `occurred_at` is given in seconds since 1970.
+    """The event as JSON in one line; `occurred_at` is given in seconds since 1970, or as a `datetime`.
 
     Values that JSON does not know become their text, and figures that it does not know become null.
 
@@ -112,7 +112,10 @@ def encoded(event: dict[str, Any]) -> bytes:
         if event.get(name) is not None:
             event[name] = [one if isinstance(one, str) else document(one) for one in event[name]]
     event = {name: value for name, value in event.items() if value is not None or name in _TURN}
-    event["occurred_at"] = datetime.fromtimestamp(event["occurred_at"], UTC).isoformat()
+    if isinstance(at := event.get("occurred_at"), int | float):
+        at = datetime.fromtimestamp(at, UTC)
+    if isinstance(at, datetime):
+        event["occurred_at"] = at.astimezone(UTC).isoformat()
     try:
         return json.dumps(event, default=_plain, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError):  # a name that is no text, a NaN, a structure that holds itself

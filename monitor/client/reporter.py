@@ -81,8 +81,8 @@ class Reporter:
         says that the chatbot looked nothing up, and an `answer` of None that the call failed: such a turn is counted,
         not scored. `supporting_documents` are what the generator says it used, None if it was not asked (see
         `SUPPORT_PROMPT`). `usage` are tokens as a provider's client returns them. Objects are read a moment later, in
-        another thread: give copies of what changes. `fields` are further fields of a
-        native event: `turn`, `prompt_version`, `trace_id`, `reference_answer`, `occurred_at` in seconds since 1970.
+        another thread: give copies of what changes. `fields` are further fields of a native event: `turn`,
+        `prompt_version`, `trace_id`, `reference_answer`, `occurred_at` in seconds since 1970 or as a `datetime`.
         """
         key = id or os.urandom(16).hex()
         if self._delivery is None or not self._delivery.has_room():
@@ -103,6 +103,8 @@ class Reporter:
                 **self._always,
                 **fields,
             }
+            if event["occurred_at"] is None:  # the chatbot has a place for the time, and no time in it
+                event["occurred_at"] = time.time()
             if answer is None:
                 event["unscored"] = "call_failed"
             elif retrieved_documents is None:

@@ -28,7 +28,7 @@ _BLOCK = re.compile(
     rf"{_FENCE_BEFORE}<\s*{_TAG}\s*>(?P<inside>.*?)(?:<\s*/\s*{_TAG}\s*>(?P<after>\s*?\n[ \t]*```[ \t]*(?=\n|\Z))?|\Z)",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
-_QUOTE = re.compile(r"<\s*quote\b[^>]*>(.*?)(?:<\s*/\s*quote\s*>|(?=<\s*quote\b)|\Z)", re.DOTALL | re.IGNORECASE)
+_QUOTE = re.compile(r"<\s*quote\b[^<>]*>(.*?)(?:<\s*/\s*quote\s*>|(?=<\s*quote\b)|\Z)", re.DOTALL | re.IGNORECASE)
 _HALF_TAG = re.compile(r"<[^<>]*\Z")  # a tag that the end of the text has cut
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _NOTHING = {"", "none", "none.", "n/a", "[]", "-", "(none)", "(empty)"}

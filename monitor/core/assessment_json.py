@@ -14,7 +14,7 @@ from monitor.core.diagnosis import Chunk, ChunkDiagnosis, Diagnosis, Repeated
 from monitor.core.errors import problem_at
 from monitor.core.evidence import Evidence, StandaloneQuestion
 from monitor.core.message import DeadLetter
-from monitor.core.model import Assessment, Match, Origin, SidecarCall, StandIn, Support, SupportingDocument
+from monitor.core.model import Assessment, Json, Match, Origin, SidecarCall, StandIn, Support, SupportingDocument
 
 _NEARLY = {Match.FOLDED, Match.FUZZY}
 _FOLLOWED = re.compile(r"#[0-9]+-[0-9a-f]{16}$")  # inode and hash, which `monitor run FILE` adds to the path
@@ -24,6 +24,17 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 def storable(text: str) -> str:
     """`text` with every U+0000 and lone surrogate replaced by one U+FFFD, so that offsets stay valid."""
     return _UNSTORABLE.sub("\ufffd", text)
+
+
+def storable_json(value: Json) -> Json:
+    """`value` with every name and text in it as `storable` makes them: JSON within a text may hold what no text may."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return [storable_json(item) for item in value]
+    if isinstance(value, dict):
+        return {storable(name): storable_json(item) for name, item in value.items()}
+    return value
 
 
 def encode(value: object) -> str:

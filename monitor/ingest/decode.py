@@ -79,6 +79,12 @@ class Decoder:
             raise InvalidMessage("$", f"is {size:,} bytes long; the limit is {self._max_message_bytes:,}")
         if size > len(message.value):
             raise InvalidMessage("$", f"was cut: only {len(message.value):,} of its {size:,} bytes arrived")
+        try:
+            return self._read(message)
+        except RecursionError:  # of JSON within a text, say, that holds lists of lists
+            raise InvalidMessage("$", "is nested too deeply") from None
+
+    def _read(self, message: Message) -> Interaction | Collected:
         context = self._context(message)
         if self._dialect is not None and self._dialect.read_bytes is not None:
             return self._dialect.read_bytes(message.value, context)

@@ -224,10 +224,9 @@ class _Counted:
         return self._peeked
 
     def read1(self, size: int, /) -> bytes:
-        if self._peeked:
-            data, self._peeked = self._peeked[:size], self._peeked[size:]
-        else:
-            data = self._stream.read1(size)
+        data, self._peeked = self._peeked[:size], self._peeked[size:]
+        if len(data) < size:  # or else the form of a file would be told by its first four bytes alone
+            data += self._stream.read1(size - len(data))
         self._counter.bytes += len(data)
         self._counter.file.update(data)
         return data

@@ -190,6 +190,7 @@ class _File:
         self._head = b""  # the first line, or as much of it as tells the file
         self._offset = 0
         self._emptied = False
+        self._ended = True  # whether reading stopped behind the end of a line
         self._grown: tuple[int, datetime] | None = None  # size, and when it was first seen
 
     def stat(self) -> os.stat_result:
@@ -208,7 +209,7 @@ class _File:
     def lines(self, *, final: bool) -> Iterator[_Line]:
         """Every whole line that is there now; with `final`, also a last line without its end."""
         if self._was_emptied():
-            self._topic, self._offset, self._emptied = "", 0, True
+            self._topic, self._offset, self._emptied, self._ended = "", 0, True, True
         if not self._topic and not self._identify(final=final):
             return
         while not self._stop.is_set() and (line := self._buffer.readline(self._limit + 2)):
@@ -224,7 +225,7 @@ class _File:
                 self._seek()
                 return
             position = Position(topic=self._topic, partition=0, offset=self._offset)
-            self._offset += length
+            self._offset, self._ended = self._offset + length, ended
             self._offsets.add_line(self._topic, position.offset, self._offset, digest)
             value = line.rstrip(b"\r\n") if length == len(line) else line
             yield position, value[: self._limit + 1], length - ended if length > len(line) else len(value)
@@ -237,7 +238,7 @@ class _File:
         return (
             self.stat().st_size < self._offset
             or os.pread(file, len(self._head), 0) != self._head
-            or (self._offset > 0 and os.pread(file, 1, self._offset - 1) != b"\n")
+            or (self._ended and self._offset > 0 and os.pread(file, 1, self._offset - 1) != b"\n")
         )
 
     def _identify(self, *, final: bool) -> bool:

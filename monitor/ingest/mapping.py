@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
+from monitor.core.assessment_json import storable_json
 from monitor.core.errors import InvalidMessage, WrongSettings
-from monitor.core.model import Interaction, Json
+from monitor.core.model import Interaction, Json, Mark
 from monitor.core.text.plain import readable
 from monitor.core.trace import Collected
 from monitor.ingest.dialects import native
@@ -71,7 +73,10 @@ class EventMap:
         """
         if SURPLUS in event:
             raise InvalidMessage("$", "has more or fewer cells than the header has columns: check its quotation marks")
-        mapped = self._native(event)
+        found = self._native(event)
+        mapped = {name: storable_json(value) for name, value in found.items()}  # a cell may hold JSON with escapes
+        if mapped != found:
+            context = replace(context, marks=context.marks | {Mark.TEXT_REPLACED})
         if mapped.get("id") is None and context.id is None:
             identity = [mapped.get(name) for name in _IDENTITY]
             mapped["id"] = content_id(json.dumps(identity, ensure_ascii=False, separators=(",", ":")), digits=64)

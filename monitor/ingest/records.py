@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from enum import Enum, auto
 from pathlib import Path
@@ -70,7 +71,12 @@ def records(chunks: Chunks, form: Form, limit: int) -> Iterator[Record | None]:
     yield None
     start = _Start(chunks)
     _refuse_binary(start.first)
-    yield from _items(start, limit) if _DOCUMENT.match(start.first.removeprefix(_BOM)) else lines(start, limit)
+    if _DOCUMENT.match(start.first.removeprefix(_BOM)):
+        yield from _items(start, limit)
+        return
+    found = lines(start, limit)
+    next(found)  # the None before the first chunk, which is here: a writer may wait until its first line is read
+    yield from found
 
 
 def _refuse_binary(first: bytes) -> None:
@@ -248,7 +254,7 @@ def _delimiter(header: str) -> str:
 def _columns(cells: list[str]) -> list[str]:
     """The names of the columns; one without a name, such as pandas' index, is called by its place."""
     names = [cell.strip() or f"column {place}" for place, cell in enumerate(cells, 1)]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         raise Fatal(f"the header names {', '.join(twice[:5])} twice: rename one of the columns")
     return names

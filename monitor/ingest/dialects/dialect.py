@@ -143,15 +143,15 @@ def bounded(text: str, limit: int, *path: str | int) -> str:
     return text
 
 
-def check_count(event: JsonObject, field: str, limit: int) -> None:
-    """Checks the length of a list before its items are read.
+def check_count(event: JsonObject, field: str, limit: int, path: str = "") -> None:
+    """Checks the length of a list before its items are read; `path` is that of the event, as `runs[0].`.
 
     Raises:
         InvalidMessage: it has more than `limit` items.
     """
     items = event.get(field)
     if isinstance(items, list) and len(items) > limit:
-        raise InvalidMessage(field, f"has {len(items):,} items; the limit is {limit:,}")
+        raise InvalidMessage(f"{path}{field}", f"has {len(items):,} items; the limit is {limit:,}")
 
 
 def timed(value: Json, context: Context, path: str = "occurred_at") -> tuple[datetime, frozenset[Mark]]:

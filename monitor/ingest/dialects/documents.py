@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from monitor.core.model import Json
 from monitor.ingest.dialects.spans import given, json_value
@@ -10,6 +11,11 @@ from monitor.ingest.parse import JsonObject
 from monitor.ingest.traces.conventions.documents import documents_of
 
 _LISTS = ("documents", "retrieved_documents", "contexts", "results")
+_MOST_ITEMS = 10_000  # of a Python list
+_PYTHON_ITEM = re.compile(
+    r"""\s*('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")\s*(,|(?=['"])|\]\s*\Z)""",
+    re.DOTALL,
+)
 
 
 def documents(value: Json, separator: str | None = None) -> list[Json]:
@@ -53,9 +59,19 @@ def _items(value: JsonObject) -> list[Json]:
 
 
 def _python_list(text: str) -> Json:
-    """The list of texts that pandas writes into a cell; the text itself if it is none."""
-    try:
-        held = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
-    return held if isinstance(held, list) and all(isinstance(item, str) for item in held) else text
+    """The list of texts that pandas writes into a cell, with or without commas; the text itself if it is none.
+
+    Read item by item: the syntax tree of a whole list would take a hundred times its bytes.
+    """
+    held: list[Json] = []
+    place, more = 1, True
+    while more:
+        item = _PYTHON_ITEM.match(text, place)
+        if item is None or len(held) == _MOST_ITEMS:
+            return text
+        try:
+            held.append(ast.literal_eval(item[1]))
+        except (ValueError, SyntaxError):
+            return text
+        place, more = item.end(), not item[2].startswith("]")
+    return held

@@ -9,7 +9,17 @@ from monitor.core.assessment_json import storable
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Feedback, Json
 from monitor.core.trace import Collected
-from monitor.ingest.dialects.dialect import Context, Event, Id, Name, identifier, timed, validated
+from monitor.ingest.dialects.dialect import (
+    MAX_ID_CHARS,
+    Context,
+    Event,
+    Id,
+    Name,
+    bounded,
+    identifier,
+    timed,
+    validated,
+)
 from monitor.ingest.parse import JsonObject, kind, path_of, shown
 
 MAX_FEEDBACK = 100
@@ -38,8 +48,12 @@ def thumbs_beside(value: object, own: str) -> tuple[Feedback, ...]:
     return tuple(
         _feedback(item["id"], item, None)
         for item in items[:MAX_FEEDBACK]
-        if isinstance(item, dict) and item.get("thumb") in THUMBS and isinstance(item.get("id"), str)
+        if isinstance(item, dict) and item.get("thumb") in THUMBS and _is_id(item.get("id"))
     )
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_ID_CHARS
 
 
 def feedback_alone(event: JsonObject, context: Context) -> Collected:
@@ -73,7 +87,8 @@ def _checked(item: Json, given_at: datetime, path: tuple[str | int, ...]) -> Fee
         raise InvalidMessage(path_of(named), f"must be up or down, got {shown(thumb)}")
     if isinstance(id_, bool) or not isinstance(id_, str | int):
         raise InvalidMessage(path_of((*path, "id")), "must name the interaction that the feedback is on")
-    return _feedback(identifier(id_, *path, "id"), item, given_at)
+    key = bounded(identifier(id_, *path, "id"), MAX_ID_CHARS, *path, "id")
+    return _feedback(key, item, given_at)
 
 
 def _feedback(id_: str, item: dict[str, Any], given_at: datetime | None) -> Feedback:

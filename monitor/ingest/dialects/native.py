@@ -36,6 +36,7 @@ MAX_TAG_NAME_CHARS = 128
 MAX_TAG_CHARS = 1024
 MAX_METADATA_DEPTH = 32
 MAX_METADATA_VALUES = 1_000
+MAX_TRACE_ID_BYTES = 2_048
 
 _Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -141,7 +142,7 @@ def read(event: JsonObject, context: Context) -> Interaction | Collected:
         model=fields.model or None,
         prompt_version=optional_identifier(fields.prompt_version, "prompt_version"),
         tags=_tags(fields.tags, context.tags),
-        trace_id=fields.trace_id or context.trace_id,
+        trace_id=_trace_id(fields.trace_id) or context.trace_id,
         span_id=fields.span_id or None,
         latency_ms=fields.latency_ms,
         usage=None if fields.usage is None else _usage(fields.usage),
@@ -154,6 +155,14 @@ def read(event: JsonObject, context: Context) -> Interaction | Collected:
 
 DIALECT = Dialect(name="native", signs=frozenset({"question", "answer"}), read=read)
 FEEDBACK = Dialect(name="feedback", signs=frozenset({"feedback"}), read=read)  # and says what an interaction lacks
+
+
+def _trace_id(value: str | None) -> str | None:
+    """The id itself; it is indexed, so its bytes count, not only its characters."""
+    size = len((value or "").encode())
+    if size > MAX_TRACE_ID_BYTES:
+        raise InvalidMessage("trace_id", f"has {size:,} bytes in UTF-8; the limit is {MAX_TRACE_ID_BYTES:,}")
+    return value
 
 
 def _unscored(value: Json) -> Unscored | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from monitor.core.errors import InvalidMessage
 from monitor.core.model import Json
 from monitor.core.trace import Collected, Span, SpanEvent
 from monitor.ingest.dialects.dialect import Context, Dialect
@@ -25,6 +26,7 @@ from monitor.ingest.dialects.spans import (
 from monitor.ingest.parse import JsonObject
 
 _COLUMN = "attributes."
+_LONGEST_NAME = 256  # characters of a name that stands before each of those below it
 # OpenInference has these as JSON in a text.
 _TEXTS = (
     "input.value",
@@ -59,7 +61,7 @@ def _span(record: JsonObject, path: str) -> Span:
     own = context.get("span_id") or record.get("context.span_id")
     parent = record.get("parent_id")
     columns = {name.removeprefix(_COLUMN): value for name, value in record.items() if name.startswith(_COLUMN)}
-    attributes = dict(_flat(columns or json_object(record.get("attributes"))))
+    attributes = dict(_flat(columns or json_object(record.get("attributes")), path))
     attributes.setdefault("openinference.span.kind", record.get("span_kind"))
     return Span(
         trace_id=trace_id(context.get("trace_id") or record.get("context.trace_id"), f"{path}context.trace_id"),
@@ -76,17 +78,23 @@ def _span(record: JsonObject, path: str) -> Span:
     )
 
 
-def _flat(attributes: JsonObject) -> Iterator[tuple[str, Json]]:
-    """Attributes without objects in them: names joined by dots, items of lists of objects by their numbers."""
+def _flat(attributes: JsonObject, path: str) -> Iterator[tuple[str, Json]]:
+    """Attributes without objects in them: names joined by dots, items of lists of objects by their numbers.
+
+    Raises:
+        InvalidMessage: a name that is to stand before each of several others is too long.
+    """
     left: list[tuple[str, Json]] = list(attributes.items())
     while left:
         name, value = left.pop()
         if name.endswith(_TEXTS) and isinstance(value, dict | list):
             yield name, text(value)
-        elif isinstance(value, dict):
-            left += [(f"{name}.{below}", item) for below, item in value.items()]
-        elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
-            left += [(f"{name}.{i}", item) for i, item in enumerate(value)]
+        elif isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict) for item in value)):
+            if len(name) > _LONGEST_NAME:
+                problem = f"has a name of {len(name):,} characters with others below it; the limit is {_LONGEST_NAME}"
+                raise InvalidMessage(f"{path}attributes", problem)
+            below = value.items() if isinstance(value, dict) else enumerate(value)
+            left += [(f"{name}.{place}", item) for place, item in below]
         else:
             yield name, value
 

@@ -64,7 +64,7 @@ def read(event: JsonObject, context: Context) -> Collected:
     return Collected(
         received_at=context.received_at,
         position=context.position,
-        events=tuple(json.dumps(_given(native), ensure_ascii=False).encode() for native in events),
+        events=tuple(map(_encoded, events)),
     )
 
 
@@ -107,3 +107,8 @@ def _native(turn: _Turn, number: int, key: str, context: Context) -> JsonObject:
 
 def _given(event: JsonObject) -> JsonObject:
     return {name: value for name, value in event.items() if value is not None}
+
+
+def _encoded(event: JsonObject) -> bytes:
+    """The event as JSON; a lone surrogate from a tool's Python or JSON becomes an escape, which its reader replaces."""
+    return json.dumps(_given(event), ensure_ascii=False).encode("utf-8", "backslashreplace")

@@ -8,21 +8,43 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
+from monitor.core.assessment_json import storable, storable_json
 from monitor.core.errors import InvalidMessage
 from monitor.core.model import Json
-from monitor.core.trace import Collected, Span
-from monitor.ingest.dialects.dialect import MAX_ID_CHARS, Context, bounded
-from monitor.ingest.parse import JsonObject, kind
+from monitor.core.trace import Collected, Span, SpanEvent
+from monitor.ingest.dialects.dialect import MAX_ID_CHARS, Context, check_count
+from monitor.ingest.parse import JsonObject, kind, shown
 from monitor.ingest.times import instant
+from monitor.ingest.traces.otlp_values import MAX_DEPTH, MAX_ITEMS
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")
 _SPAN = re.compile(r"[0-9a-f]{16}")
 _MAX_LEVELS = 64  # of runs within runs
+_JSON = json.JSONDecoder(parse_constant=lambda _name: None)  # Python writes NaN
 
 
 def collected(spans: list[Span], context: Context) -> Collected:
+    """The spans as what a message holds.
+
+    Raises:
+        InvalidMessage: an attribute has more levels than can be stored.
+    """
+    for span in spans:
+        holders: tuple[Span | SpanEvent, ...] = (span, *span.events)
+        for holder in holders:
+            for name, value in holder.attributes.items():
+                if isinstance(value, dict | list) and _is_deep(value):
+                    raise InvalidMessage("$", f"has an attribute of over {MAX_DEPTH} levels: {shown(name)}")
     return Collected(received_at=context.received_at, position=context.position, spans=tuple(spans))
+
+
+def _is_deep(value: Json) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        holders = [one for one in level if isinstance(one, dict | list)]
+        level = [item for one in holders for item in (one.values() if isinstance(one, dict) else one)]
+    return bool(level)
 
 
 def records(event: JsonObject, *lists: str) -> Iterator[tuple[str, JsonObject]]:
@@ -42,8 +64,9 @@ def items(record: JsonObject, name: str, path: str = "") -> Iterator[tuple[str, 
     """The objects of the list `name` in a record, with their paths; none if there is no list. Paths end as `runs[0].`.
 
     Raises:
-        InvalidMessage: an item of the list is no object.
+        InvalidMessage: the list is too long, or an item of it is no object.
     """
+    check_count(record, name, MAX_ITEMS, path)
     listed = record.get(name)
     for i, item in enumerate(listed if isinstance(listed, list) else ()):
         if not isinstance(item, dict):
@@ -79,7 +102,9 @@ def _own(value: Json, path: str) -> str:
         raise InvalidMessage(path, "is missing")
     if not isinstance(value, str):
         raise InvalidMessage(path, f"must be a string, got {kind(value)}")
-    return bounded(value, MAX_ID_CHARS, path)
+    if len(value) > MAX_ID_CHARS:
+        raise InvalidMessage(path, f"has {len(value):,} characters; the limit is {MAX_ID_CHARS:,}")
+    return value
 
 
 def nanoseconds(value: Json, path: str) -> int:
@@ -95,14 +120,17 @@ def nanoseconds(value: Json, path: str) -> int:
 
 def text(value: Json) -> str:
     """An attribute as text: a string as it is, anything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else storable(json.dumps(value, ensure_ascii=False))
 
 
 def json_value(value: Json) -> Json:
-    """The value itself, or what it holds if it is JSON in a text, as in exports of tables."""
+    """The value itself, or what it holds if it is JSON in a text, as in exports of tables; NaN becomes null.
+
+    Escapes in that JSON may stand for what no text can hold; see `storable_json`.
+    """
     if isinstance(value, str) and value[:1] in {"{", "["}:
         try:
-            held: Json = json.loads(value)
+            held: Json = _JSON.decode(value)
         except (ValueError, RecursionError):
             return value
         return held
@@ -110,9 +138,11 @@ def json_value(value: Json) -> Json:
 
 
 def json_object(value: Json) -> JsonObject:
-    """The object that a value is, or holds as JSON in a text; an empty one if there is none."""
+    """The object that a value is, or holds as JSON in a text, with storable texts; an empty one if there is none."""
     held = json_value(value)
-    return held if isinstance(held, dict) else {}
+    if not isinstance(held, dict):
+        return {}
+    return held if held is value else {storable(name): storable_json(item) for name, item in held.items()}
 
 
 def given(attributes: Mapping[str, Json]) -> dict[str, Json]:

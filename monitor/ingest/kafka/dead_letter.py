@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kafka import errors
 from typing_extensions import override
@@ -15,8 +15,10 @@ from typing_extensions import override
 from monitor.core.batch import Batch, Tally
 from monitor.core.errors import Fatal, MonitorError, WrongSettings
 from monitor.core.message import DeadLetter, Position
+from monitor.core.model import Interaction
 from monitor.core.ports import Store
 from monitor.core.settings.kafka import KafkaSettings
+from monitor.core.trace import Collected
 from monitor.ingest.kafka.client import kafka_errors
 from monitor.ingest.kafka.producer import SECONDS, connected_producer, partitions_for
 
@@ -46,8 +48,7 @@ class DeadLetterLimit:
             Fatal: too many messages are dead letters; the message names them and says what to do.
         """
         problems = {letter.message.position: f"{letter.path}: {letter.problem}" for letter in batch.dead_letters}
-        alive = [a.interaction.position for a in batch.assessments]
-        for at in sorted({*filter(None, alive), *problems}, key=lambda at: (at.topic, at.partition, at.offset)):
+        for at in sorted({*_read(batch), *problems}, key=lambda at: (at.topic, at.partition, at.offset)):
             if at.offset <= self._counted.get((at.topic, at.partition), -1):
                 continue  # counted before; the partition is read again
             self._counted[at.topic, at.partition] = at.offset
@@ -72,6 +73,13 @@ class DeadLetterLimit:
                     problems[at],
                     "MONITOR_KAFKA__MAX_DEAD_RATIO=1",
                 )
+
+
+def _read(batch: Batch) -> Iterator[Position]:
+    """Where the messages stand that could be read, scored or not: an interaction each, or spans."""
+    interactions = (*(a.interaction for a in batch.assessments), *batch.pending, *batch.unscored)
+    found: tuple[Interaction | Collected, ...] = (*interactions, *batch.collected)
+    yield from (one.position for one in found if one.position is not None)
 
 
 def _stop(how_many: str, at: Position, problem: str, setting: str) -> Fatal:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pydantic_core import to_json
 
-from monitor.core.assessment_json import storable
+from monitor.core.assessment_json import storable_json
 from monitor.core.model import Json
 from monitor.ingest.traces.turn import Turn, TurnDocument
 
@@ -44,18 +44,7 @@ def native_event(turn: Turn, *, app: str) -> bytes:
     }
     always = {"question", "retrieved_documents", "answer"}
     given = {name: value for name, value in event.items() if name in always or value is not None}
-    return to_json(_storable(given), inf_nan_mode="null")  # Python writes NaN into the JSON of attributes
-
-
-def _storable(value: Json) -> Json:
-    """Without U+0000 and lone surrogates: JSON within an attribute may hold them."""
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, list):
-        return [_storable(item) for item in value]
-    if isinstance(value, dict):
-        return {storable(name): _storable(item) for name, item in value.items()}
-    return value
+    return to_json(storable_json(given), inf_nan_mode="null")  # Python writes NaN into the JSON of attributes
 
 
 def _document(document: TurnDocument) -> Json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta, timezone
 from types import SimpleNamespace
 
 import pytest
@@ -52,6 +53,25 @@ def test_documents_of_the_frameworks_are_understood(door):
         {"text": "D", "id": "4"},
         "5",
     ]
+
+
+def test_the_time_of_an_answer_may_be_a_figure_a_datetime_or_unknown(door):
+    noon = datetime(2026, 5, 4, 12, tzinfo=UTC)
+    reporter = Reporter(door.url)
+    for at in (noon.timestamp(), noon, noon.astimezone(timezone(timedelta(hours=2))), noon.isoformat(), None):
+        reporter.record(**TURN, occurred_at=at)
+    assert reporter.flush()
+    assert (reporter.sent, reporter.dropped) == (5, 0)
+    *given, unknown = [datetime.fromisoformat(event["occurred_at"]) for event in door.events]
+    assert given == [noon] * 4
+    assert unknown > noon
+
+
+def test_nothing_is_waited_for_after_the_end(door):
+    reporter = Reporter(door.url)
+    reporter.record(**TURN)
+    assert reporter.close()
+    assert reporter.flush(timeout=0.0)
 
 
 def test_a_turn_that_cannot_be_scored_says_why(door):

@@ -75,6 +75,7 @@ def test_a_reply_of_a_hundred_thousand_tags_is_read_in_no_time():
     for reply in (
         "<" * 100_000,
         "<quote>" * 20_000,
+        "<supporting_documents>" + "<quote " * 100_000,
         BLOCK * 5_000,
         "```\n" * 50_000,
         "<supporting_documents>" * 20_000,

@@ -84,6 +84,7 @@ def test_any_lines_come_back_with_their_numbers(tmp_path_factory, content, packi
     (end, ended), (count, chunk) = ends, counts
     assume(packing != "plain" or not content or not content[0].startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")))
     assume(not content or not content[0].startswith((b"\xff\xfe", b"\xfe\xff")))  # would be UTF-16
+    assume(not content or not content[0].startswith(b"PK\x03\x04"))  # would be a ZIP archive
     assume(not end.join(content).lstrip().startswith((b"[", b"{")))  # would be a JSON document
     path = tmp_path_factory.mktemp("lines") / "x"
     path.write_bytes(PACK[packing](end.join(content) + (end if ended else b"")))
@@ -320,3 +321,11 @@ def test_a_file_that_was_read_whole_has_its_lines_and_its_digest(file, packing):
     (read,) = reader.read_whole
     assert (read.name, read.lines, read.blank) == (str(path), 4, 2)
     assert read.sha256 == hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def test_the_form_of_a_file_is_told_by_more_than_its_first_bytes(file):
+    with pytest.raises(Fatal, match="no text file"):
+        everything(source(file(b"PAR1\x15\x04\x00\x00\n{}\n")))
+    document = b'\xef\xbb\xbf{\n  "id": 1\n}\n'  # PowerShell writes the three bytes
+    assert lines(everything(source(file(document)))) == [(1, b'{\n  "id": 1\n}')]
+    assert lines(everything(source(file(b'  \n {\n  "id": 1\n}\n')))) == [(1, b'{\n  "id": 1\n}')]

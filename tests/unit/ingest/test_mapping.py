@@ -7,10 +7,12 @@ import pytest
 
 from monitor.app.wiring.decoding import topic_decoder
 from monitor.core.errors import InvalidMessage, WrongSettings
+from monitor.core.model import Mark
 from monitor.core.settings.load import Settings
 from monitor.ingest.decode import Decoder
 from monitor.ingest.dialects import DIALECTS
 from monitor.ingest.dialects.dialect import Dialect
+from monitor.ingest.dialects.documents import documents
 from monitor.ingest.dotted_path import at_path
 from monitor.ingest.mapping import EventMap, event_map
 from monitor.ingest.records import TABLE, Form, records
@@ -228,3 +230,50 @@ def test_a_table_without_a_column_names_those_that_it_has():
     hint = "is missing; the columns are prompt, reply, contexts; name the one: --map retrieved_documents=COLUMN"
     assert caught.value.problem == hint
     assert table("prompt,reply,contexts\nWhen?,At nine.,It opens.\n", *BASIC)[0].answer == "At nine."
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        '["nine\\u0000", "ten"]',
+        '[{"text": "nine\\ud800", "metadata": {"\\u0000": ["\\ud800"]}}]',
+        r"['nine\x00', 'ten']",
+        r"['nine\ud800']",
+    ],
+)
+def test_what_no_text_can_hold_within_the_json_or_python_of_a_cell_is_replaced_and_marked(cell):
+    for headers in ((), TABLE):
+        interaction = mapped({"prompt": "When?", "contexts": cell, "reply": "At nine."}, headers=headers)
+        assert interaction.retrieved_documents[0].text == "nine\ufffd"
+        assert Mark.TEXT_REPLACED in interaction.marks
+        assert not {"\x00", "\ud800"}.intersection(str(interaction.retrieved_documents))
+
+
+def test_a_mapping_into_lists_of_lists_ends_as_a_dead_letter():
+    deep = "[" * 900 + "]" * 900
+    event = f'{{"prompt": "When?", "contexts": {deep}, "reply": "At nine."}}'.encode()
+    assert refused(event, "question=prompt", "answer=reply", "retrieved_documents=contexts.text")[0] in {
+        "$",
+        "contexts.text",
+    }
+
+
+def test_a_python_list_is_read_item_by_item():
+    def texts(cell):
+        return [d.text for d in mapped({"prompt": "?", "contexts": cell, "reply": "!"}).retrieved_documents]
+
+    assert texts(r"""['It\'s nine.', "It's ten.", 'a\nb' , '']""") == ["It's nine.", "It's ten.", "a\nb", ""]
+    assert texts("['nine'\n 'ten']\n") == ["nine", "ten"]  # as NumPy shows an array
+    for other in ("['nine', 'ten'", "['nine'] and more", "['nine' + 'ten']", "['nine', b'ten']", r"['\x']"):
+        assert texts(other) == [other]
+
+
+def test_a_python_list_of_many_texts_takes_no_hundredfold_memory():
+    import tracemalloc  # noqa: PLC0415
+
+    cell = "[" + "'a', " * 200_000 + "'a']"
+    tracemalloc.start()
+    assert documents(cell) == [cell]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10 * len(cell)

@@ -134,3 +134,10 @@ def test_bytes_0_in_a_log_make_no_binary_file_of_it(content, lines_):
 def test_a_table_that_cannot_be_read_says_why(content, problem):
     with pytest.raises(Fatal, match=problem):
         read(content, Form.TABLE, limit=100)
+
+
+def test_a_header_of_many_names_is_read():
+    names = [f"n{number}" for number in range(200_000)]
+    first, row = [r for r in records(io.BytesIO((",".join(names) + "\n1\n").encode()), Form.TABLE, 10**7) if r]
+    assert first == (b"", 0)
+    assert json.loads(row[0])["n0"] == "1"

@@ -19,7 +19,9 @@ _HANDOFF = re.compile(r"transfer_(?:to|back)|hand_?off|delegate_", re.IGNORECASE
 _CONTEXTS = frozenset({"context", "contexts", "documents", "docs", "passages", "chunks", "snippets"})
 _LEAST_CHARS = 20  # of a passage that the prompt repeats: shorter texts are names
 _MOST_LOOKED_AT = 20  # lists of one step
-_MOST_COMPARED = 200  # documents that are looked for in the text of a tool, or passages in a prompt
+_MOST_COMPARED = 200  # passages of one list
+_MOST_IN_ALL, _MOST_PROMPT = 2_000, 1_000_000  # passages of all lists, and characters of the prompt that may hold them
+_MOST_LOSING = 20  # retrievers that lost documents and get them back: for each, all known documents are gone through
 
 
 def documents_of_turn(steps: Steps) -> list[TurnDocument] | None:
@@ -49,26 +51,30 @@ def _is_hidden(steps: Steps) -> bool:
 
 def _reranked(steps: Steps) -> list[TurnDocument] | None:
     """What the last reranker gave back, with what those before it gave that did not pass through it."""
-    chosen: list[TurnDocument] | None = None
+    lists: list[Sequence[TurnDocument]] = []
+    before: set[str] = set()
     for step in _by_end(steps.topmost(Kind.RERANKER)):
-        documents = step.documents
-        if documents is None or step.failed:
+        if step.documents is None or step.failed:
             continue
-        before = {_key(d) for d in chosen or ()}
-        chained = bool(before) and any(_key(d) in before for d in documents)
-        chosen = merged([documents]) if chosen is None or chained else merged([chosen, documents])
-    return chosen
+        keys = {_key(document) for document in step.documents}
+        if not keys.isdisjoint(before):
+            lists, before = [], set()
+        lists.append(step.documents)
+        before |= keys
+    return merged(lists) if lists else None
 
 
 def _retrieved(steps: Steps) -> list[TurnDocument] | None:
     """What the outermost retrievers gave back; the inner ones where an outer one does not say."""
     lists: list[Sequence[TurnDocument]] = []
     silent: set[str] = set()
+    losing = 0
     for step in steps.topmost(Kind.RETRIEVER, Kind.RERANKER):
-        if step.documents is not None:
-            lists.append(_with_dropped(step, step.documents, steps))
-        else:
+        if step.documents is None:
             silent.add(step.span.span_id)
+            continue
+        losing += step.loses_documents
+        lists.append(_with_dropped(step, step.documents, steps) if losing <= _MOST_LOSING else step.documents)
     if silent:
         inner = steps.below(silent)
         found = [s.documents for s in steps.of(Kind.RETRIEVER) if s.span.span_id in inner]
@@ -108,13 +114,18 @@ def _repeated_in_prompt(steps: Steps) -> list[TurnDocument]:
     It is what a step before the call gave back, or what any step was given as context.
     """
     given = steps.final.input_messages if steps.final else ()
-    prompt, asked = squeezed(" ".join(m.text for m in given)), {m.text for m in given if m.role == "user"}
+    prompt = squeezed(" ".join(m.text for m in given))[:_MOST_PROMPT]
+    asked = {m.text for m in given if m.role == "user"}
+    compared = 0
     around = {step.span.span_id for step in steps.around}
     for step in steps.of(Kind.CHAIN):
         outputs = [] if step.span.span_id in around else [("", understood(step.output))]
         inputs = ((key, value) for key, value in walk(understood(step.input)) if key in _CONTEXTS)
         for _, value in islice((*outputs, *inputs), _MOST_LOOKED_AT):
             texts = _texts(value)
+            compared += len(texts)
+            if compared > _MOST_IN_ALL:
+                return []
             if texts and all(len(text) >= _LEAST_CHARS and squeezed(text) in prompt for text in texts):
                 return [] if asked.issuperset(texts) else [TurnDocument(id=None, text=text) for text in texts]
     return []
@@ -135,7 +146,7 @@ def _of_result(value: Json, steps: Steps) -> list[TurnDocument]:
     if not is_plain_text(text) or is_redacted(text):
         return []
     evened = squeezed(text)
-    within = [(evened.find(squeezed(d.text)), d) for d in steps.known_documents[:_MOST_COMPARED] if d.text]
+    within = [(evened.find(known), document) for known, document in steps.known_texts]
     found = [d for place, d in sorted(within, key=lambda one: one[0]) if place >= 0]
     return found or [TurnDocument(id=None, text=text)]
 

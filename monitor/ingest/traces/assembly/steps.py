@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from monitor.ingest.traces.conventions.documents import documents_of, merged
+from monitor.ingest.traces.conventions.documents import documents_of, merged, squeezed
 from monitor.ingest.traces.conventions.kinds import Kind, is_check, kind_by_name, kind_of
 from monitor.ingest.traces.conventions.step import Step
 from monitor.ingest.traces.conventions.values import is_plain_text, understood
 from monitor.ingest.traces.trace import Trace
 from monitor.ingest.traces.turn import TurnDocument
+
+_MOST_KNOWN = 200  # documents that are looked for in the text of a tool
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,11 @@ class Steps:
         for step in self.of(Kind.CHAIN, Kind.TOOL):
             lists += [documents_of(step.input) or (), documents_of(step.output) or ()]
         return merged(lists)
+
+    @cached_property
+    def known_texts(self) -> Sequence[tuple[str, TurnDocument]]:
+        """The first of the known documents, each behind its text as it is compared."""
+        return [(squeezed(d.text), d) for d in self.known_documents[:_MOST_KNOWN] if d.text]
 
     def topmost(self, *kinds: Kind) -> list[Step]:
         """The steps of these kinds that are within no other of them, in the order of their start."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -36,9 +37,8 @@ _SIGNS = frozenset({*_TEXTS, *_IDS, *_METADATA, *_WRAPPERS, "lc"})
 _NOT_DOCUMENTS = frozenset(
     {"human", "ai", "system", "tool", "function", "tool_call", "function_call", "AIMessageChunk"}
 )
-_SHOWN = re.compile(
-    r"\bid_?=['\"]?(?P<id>[^,'\")\s]+)['\"]?.{0,500}?\bscore[=:] ?(?P<score>-?[\d.]+(?:e-?\d+)?)", re.DOTALL
-)
+_SHOWN = re.compile(r"\bid_?=['\"]?(?P<id>[^,'\")\s]+)|\bscore[=:] ?(?P<score>-?[\d.]+(?:e-?\d+)?)")
+_MOST_BETWEEN = 500  # characters between an id and its score
 
 
 def documents_of(value: Json, *, bare: bool = False) -> list[TurnDocument] | None:
@@ -137,11 +137,25 @@ def _from_text(text: str, found: list[TurnDocument], budget: list[int], *, bare:
         _gather(read, found, budget, bare=bare, depth=depth + 1)
         return
     is_shown = text.lstrip("<[").startswith(("NodeWithScore(", "Document("))
-    shown = list(_SHOWN.finditer(text[:_MOST_SHOWN])) if is_shown else []
+    shown = list(_shown(text[:_MOST_SHOWN])) if is_shown else []
     if shown:
-        found += [TurnDocument(id=one["id"], text=None, score=_score(one["score"])) for one in shown]
+        found += shown
     elif bare and text.strip():
         found.append(TurnDocument(id=None, text=None if is_redacted(text) else text))
+
+
+def _shown(text: str) -> Iterator[TurnDocument]:
+    """Documents as Python shows them: each score belongs to the first id before it that is near and has none yet."""
+    ids: deque[re.Match[str]] = deque()
+    for found in _SHOWN.finditer(text):
+        if found["id"] is not None:
+            ids.append(found)
+            continue
+        while ids and found.start() - ids[0].end() > _MOST_BETWEEN:
+            ids.popleft()
+        if ids:
+            yield TurnDocument(id=ids[0]["id"], text=None, score=_score(found["score"]))
+            ids.clear()
 
 
 def _document(value: Mapping[str, Json], *, bare: bool) -> TurnDocument | None:

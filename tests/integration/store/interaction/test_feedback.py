@@ -53,6 +53,15 @@ def test_a_field_of_that_name_which_somebody_else_uses_is_left_alone():
     assert len(event(feedback=[{"id": str(n), "thumb": "up"} for n in range(101)]).feedback) == 100
 
 
+def test_an_id_longer_than_any_answers_is_left_alone_beside_an_answer_and_refused_by_itself():
+    """No index could hold it, and the batch would fail on every start."""
+    for number, kept in ((512, 1), (513, 0)):
+        assert len(event(feedback=[{"id": "x" * number, "thumb": "up"}]).feedback) == kept
+    alone = {"feedback": [{"id": "a", "thumb": "up"}, {"id": "x" * 513, "thumb": "up"}]}
+    _, (letter,), _ = Decoder(app=APP).decode_batch([a_message(json.dumps(alone).encode())])
+    assert (letter.path, letter.problem) == ("feedback[1].id", "has 513 characters; the limit is 512")
+
+
 def test_the_newest_thumb_on_a_stored_answer_counts_once(writer, engine):
     up, down = Feedback(id="q-1", thumb="up"), Feedback(id="q-1", thumb="down")
     tally = writer.write(a_batch(said(1, up), said(2, down)))

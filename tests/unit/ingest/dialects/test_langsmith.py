@@ -91,6 +91,9 @@ def test_a_run_that_failed_says_so():
     assert "gen_ai.completion" not in span.attributes
 
 
+TOO_MANY = "has 100,001 items; the limit is 100,000"
+
+
 @pytest.mark.parametrize(
     ("event", "path", "problem"),
     [
@@ -99,6 +102,8 @@ def test_a_run_that_failed_says_so():
         (run(start_time="x"), "start_time", 'must be an RFC 3339 time as 2026-05-04T09:12:33Z, got "x"'),
         (run(child_runs=["x"]), "child_runs[0]", "must be an object, got a string"),
         ({"runs": [run(), run(id="")], "cursors": {}}, "runs[1].id", "is missing"),
+        ({"runs": [run(id="x" * 513)], "cursors": {}}, "runs[0].id", "has 513 characters; the limit is 512"),
+        ({"runs": [run(child_runs=[1] * 100_001)], "cursors": {}}, "runs[0].child_runs", TOO_MANY),
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_path(event, path, problem):

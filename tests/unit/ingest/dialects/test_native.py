@@ -216,6 +216,7 @@ LONG = "x" * 5000
         ({"reference_answer": 1}, "reference_answer", "must be a string, got a number"),
         ({"model": LONG}, "model", "has 5,000 characters; the limit is 256"),
         ({"trace_id": LONG}, "trace_id", "has 5,000 characters; the limit is 2,048"),
+        ({"trace_id": "é" * 1_025}, "trace_id", "has 2,050 bytes in UTF-8; the limit is 2,048"),
         ({"latency_ms": -0.5}, "latency_ms", "must be at least 0, got -0.5"),
         ({"latency_ms": "12"}, "latency_ms", "must be a number, got a string"),
         ({"latency_ms": 10**400}, "latency_ms", "is beyond what a double holds"),

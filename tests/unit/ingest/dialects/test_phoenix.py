@@ -139,3 +139,24 @@ def test_errors_and_events_are_kept():
 )
 def test_what_does_not_fit_is_refused_with_its_path(event, path):
     assert refusal(event) == (path, "is missing")
+
+
+def test_a_name_does_not_stand_before_each_of_a_million_items():
+    """Four megabytes of name and four of items would be terabytes of names."""
+    long = "n" * 300
+    problem = "has a name of 300 characters with others below it; the limit is 256"
+    assert refusal(span(1, {long: [{}] * 3})) == ("attributes", problem)
+    assert refusal({"data": [span(1, {long: {"a": 1}})], "next_cursor": None}) == ("data[0].attributes", problem)
+    assert decode(span(1, {long: 1})).spans[0].attributes[long] == 1
+
+
+@pytest.mark.parametrize("places", [("attributes",), ("events", 0, "attributes")])
+def test_an_attribute_that_is_too_deep_to_be_stored_is_refused(places):
+    def nested(levels):
+        held = {"x": [1]}
+        for _ in range(levels - 1):
+            held["x"] = [held["x"]]
+        return span(1, held) if places == ("attributes",) else span(1, {}, events=[{"name": "e", "attributes": held}])
+
+    assert decode(nested(32)).spans
+    assert refusal(nested(33)) == ("$", 'has an attribute of over 32 levels: "x"')

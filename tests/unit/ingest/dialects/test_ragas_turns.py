@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from monitor.core.model import Mark
 from monitor.core.trace import Collected
 from tests.factories.events import decode, refusal
 
@@ -105,3 +106,29 @@ def test_messages_may_have_roles():
 )
 def test_what_does_not_fit_is_refused_with_its_path(messages, path, problem):
     assert refusal({"user_input": messages}, max_text_chars=10) == (path, problem)
+
+
+def with_tool(text):
+    return {"user_input": [human("When?"), ai("", CALL), tool(text), ai("At nine.")]}
+
+
+def test_documents_within_documents_end_as_a_dead_letter():
+    levels = 400
+    deep = '{"documents": [' * levels + '"x"' + "]}" * levels
+    assert refusal(with_tool(deep)) == ("$", "is nested too deeply")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['["nine\\ud800", "ten\\u0000"]', '[{"id": "a", "text": "nine\\ud800"}]', r"['nine\ud800', 'ten\x00']"],
+)
+def test_what_no_text_can_hold_within_the_json_or_python_of_a_tool_is_replaced_and_marked(text):
+    (event,) = decode(with_tool(text)).events
+    interaction = decode(event)
+    assert interaction.retrieved_documents[0].text == "nine\ufffd"
+    assert Mark.TEXT_REPLACED in interaction.marks
+
+
+def test_figures_that_json_does_not_have_cost_no_turn():
+    (event,) = decode(with_tool('[{"id": "a", "text": "nine", "metadata": {"page": NaN, "size": Infinity}}]')).events
+    assert decode(event).retrieved_documents[0].text == "nine"

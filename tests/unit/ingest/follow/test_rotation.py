@@ -171,3 +171,16 @@ def test_rotation_in_the_middle_of_a_full_poll(path, reader):
     path.rename(path.with_suffix(".1"))
     append(path, b"4\n")
     assert [reader.read(max_messages=1) for _ in range(4)] == [[b"2"], [b"3"], [b"4"], []]
+
+
+def test_a_last_line_without_end_that_fills_a_batch_is_no_emptied_file(path, reader):
+    append(path, b"one\ntwo")
+    assert reader.read() == [b"one"]
+    path.rename(path.with_suffix(".1"))
+    append(path, b"three\n")
+    assert reader.read() == [b"three"]
+    reader.now += DRAIN
+    assert reader.read(max_messages=1) == [b"two"]
+    assert reader.read(max_messages=1) == []
+    append(path, b"four\n")
+    assert reader.read() == [b"four"]

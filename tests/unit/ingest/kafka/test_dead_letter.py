@@ -6,9 +6,10 @@ import pytest
 
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.message import Position
+from monitor.core.trace import Collected
 from monitor.ingest.kafka.dead_letter import WINDOW, DeadLetterGate, DeadLetterLimit
 from monitor.simulate.fakes.flow import MemoryStore
-from tests.factories.answers import a_batch, a_dead_letter, a_message, an_assessment
+from tests.factories.answers import NOON, a_batch, a_dead_letter, a_message, an_assessment, an_interaction
 
 
 def batch(pattern, *, begin=0, topic="rag", partition=0):
@@ -75,6 +76,25 @@ def test_topics_are_told_apart():
     checked(limit, batch("." * 1_000, topic="good"), batch("x" * 99, topic="bad"))
     with pytest.raises(Fatal, match="of bad"):
         limit.check(batch("x", topic="bad", begin=99))
+
+
+@pytest.mark.parametrize("kind", ["collected", "pending", "unscored"])
+def test_messages_that_are_read_but_not_scored_count_as_valid(kind):
+    """As in a topic of spans, of turns without retrieval, or of answers while the provider is down."""
+
+    def nine_valid_and_one_dead(begin):
+        places = [Position(topic="rag", partition=0, offset=offset) for offset in range(begin, begin + 9)]
+        if kind == "collected":
+            read = tuple(Collected(received_at=NOON, position=at) for at in places)
+        else:
+            read = tuple(an_interaction(id=str(at.offset), position=at) for at in places)
+        dead = a_dead_letter(message=a_message(b"no", topic="rag", offset=begin + 9))
+        return a_batch(dead_letters=(dead,), **{kind: read})
+
+    limit = DeadLetterLimit(consecutive=5, ratio=0.5)
+    checked(limit, *(nine_valid_and_one_dead(begin) for begin in range(0, 2_000, 10)))
+    with pytest.raises(Fatal, match=r"5 messages in a row of rag/0"):
+        limit.check(batch("xxxx", begin=2_000))
 
 
 def test_there_may_be_no_limit_at_all():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,10 @@ from hypothesis import strategies as st
 
 from monitor.core.trace import Span, SpanEvent
 from monitor.ingest.parse import parse_object
+from monitor.ingest.traces.assembly import retrieved
+from monitor.ingest.traces.assembly import steps as assembly_steps
 from monitor.ingest.traces.assembly.steps import Steps
+from monitor.ingest.traces.conventions import documents as conventions
 from monitor.ingest.traces.conventions.documents import documents_of
 from monitor.ingest.traces.conventions.messages import messages_of
 from monitor.ingest.traces.conventions.values import MAX_VALUES, understood, walk
@@ -83,6 +87,47 @@ def test_twice_the_spans_cost_twice_the_work() -> None:
     assert work(800) <= 2.2 * work(400)
 
 
+def gone_through(kind: str, number: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many documents are merged, completed or compared for a trace with so many steps of one kind."""
+    seen = 0
+
+    def counting(name: str) -> Callable[..., Any]:
+        own = getattr(conventions, name)
+
+        def counted(first: Iterable[Any], *rest: Any) -> Any:
+            nonlocal seen
+            first = [list(one) for one in first] if name == "merged" else list(first)
+            seen += sum(map(len, first)) if name == "merged" else len(first)
+            return own(first, *rest)
+
+        return counted
+
+    def squeezed(text: str) -> str:
+        nonlocal seen
+        seen += 1
+        return conventions.squeezed(text)
+
+    for module in (retrieved, assembly_steps):
+        for name in ("merged", "completed"):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, counting(name))
+        monkeypatch.setattr(module, "squeezed", squeezed)
+    pages = json.dumps({"context": [{"id": f"kb-{n}", "text": f"Page {n}."} for n in range(number)]})
+    found = [json.dumps([{"id": f"kb-{n}", "text": f"Page {n}."}]) for n in range(number)]
+    spans = [
+        span(n + 1, openinference__span__kind=kind, output__value=found[n], at=n, dropped=1) for n in range(number)
+    ]
+    chain = span(number + 1, openinference__span__kind="CHAIN", input__value=pages)
+    read(chain, *spans, answering(number + 2, at=number))
+    monkeypatch.undo()
+    return seen
+
+
+@pytest.mark.parametrize("kind", ["RERANKER", "RETRIEVER", "TOOL"])
+def test_twice_the_steps_with_documents_cost_twice_the_work(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert gone_through(kind, 600, monkeypatch) <= 2.2 * gone_through(kind, 300, monkeypatch)
+
+
 def test_many_traces_with_the_same_answer_are_compared_by_their_times_alone() -> None:
     found = turns([Trace([answering(1, trace_id=f"{n:032x}", at=n)]) for n in range(1, 1_000)])
     assert all(isinstance(one, Turn) for one in found)
@@ -115,6 +160,7 @@ def test_a_span_that_ends_before_it_starts_has_no_negative_duration() -> None:
         "{'a': " * 5_000 + "1" + "}" * 5_000,
         json.dumps([{"id": str(n), "text": "t"} for n in range(5_000)]),
         "NodeWithScore(" + "id=a " * 50_000 + "score",
+        "Document(" + "id=" * 16_000,
         "ChatMessage(role=<R.USER: 'user'>, " + 'text="' * 20_000,
         "[[ ## answer ## ]]" + " " * 100_000,
         "query:" + " " * 100_000,
