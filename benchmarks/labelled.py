@@ -150,6 +150,7 @@ def _load(path: Path) -> dict[bytes, Encoded]:
 
 
 def _save(path: Path, held: dict[bytes, Encoded]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_suffix(".new.npz")
     np.savez(
         fresh,
