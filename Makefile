@@ -55,11 +55,11 @@ $(READY_DOCS): requirements-docs.lock $(READY)
 demo: $(READY) ## play a support bot's outage, with the alert that follows
 	@$(BIN)/monitor demo
 
-# Most tests wait for others, so six processes keep two cores busy. The checks of the code run beside them, and what
+# Most tests wait for others, so four processes keep two cores busy. The checks of the code run beside them, and what
 # they have to say comes at the end.
 test: $(READY_DEV) ## everything: the checks of the code, and all tests in one run
 	@{ $(STATIC); } >$(VENV)/.static.log 2>&1 & static=$$!; \
-	$(PYTEST) -n 6 tests --ignore tests/live; tests=$$?; \
+	$(PYTEST) -n 4 tests --ignore tests/live; tests=$$?; \
 	wait $$static; static=$$?; cat $(VENV)/.static.log; exit $$((tests ? tests : static))
 
 check: static unit ## ruff, import-linter, mypy, unit and contract tests
