@@ -158,7 +158,7 @@ def export(
         typer.echo("no record of that app and time is sealed: see --app, --from and --to", err=True)
     elif not counts["kinds"].get("interaction"):
         typer.echo("no answer is among them: see --app, --from and --to, or `monitor audit seal` first", err=True)
-    if differs or not of_these:
+    if differs or not (of_these or (app_name is None and counts["records"])):  # an app that nothing is of is misspelt
         raise typer.Exit(1)
 
 

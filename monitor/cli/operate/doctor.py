@@ -66,12 +66,14 @@ def settings(*, as_json: AsJson = False) -> None:
         print_json(values)
         return
     given = set(_given(in_force))
-    rows = [(f"MONITOR_{name}", "set" if name in given else "default", value) for name, value in _flat(values)]
-    widest = max(len(name) for name, _, _ in rows)
+    rows = [(name, _as_given(value)) for name, value in _flat(values)]
+    widest = max(len(f"MONITOR_{name}") for name, _ in rows)
     out = Console(highlight=False, soft_wrap=True)  # a path can be copied in one piece
-    out.print(f"[bold]{'setting':<{widest}}  from     value[/]")
-    for name, source, value in rows:
-        out.print(f"{name:<{widest}}  {source:<7}  {literal(_as_given(value))}")
+    for heading, is_set in (("set", True), ("default", False)):
+        out.print(f"[bold]{heading:<{widest}}  value[/]")
+        for name, value in rows:
+            if (name in given) == is_set:
+                out.print(f"{f'MONITOR_{name}':<{widest}}  {literal(value)}")
 
 
 def _as_given(value: Any) -> str:

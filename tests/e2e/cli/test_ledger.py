@@ -107,9 +107,10 @@ def test_the_ledger_says_how_far_the_reading_of_each_source_has_come(monitor, re
     rows(
         "UPDATE reading SET through = now() - interval '50 minutes', seen_at = now() - interval '5 minutes', behind = 7"
     )
-    shown = monitor.run("ledger").stdout
-    heading, line = shown[shown.index("last looked at") - 80 :].splitlines()[-2:]
-    assert heading.split("  ")[0] == "source"
+    shown = monitor.run("ledger").stdout.splitlines()
+    place = next(number for number, line in enumerate(shown) if "last looked at" in line)
+    assert shown[place].startswith("source ")
+    (line,) = shown[place + 1 :]
     assert line.startswith(str(read))
     assert "50m" in line
     assert line.endswith("7")
