@@ -33,6 +33,7 @@ from monitor.web.base.page import WEB_FOLDER, bare_page
 from monitor.web.base.problem import MEDIA_TYPE
 from monitor.web.report.rendered import RenderedReports
 from monitor.web.review.candidates import CandidateCache
+from monitor.web.review.standing import StandingCache
 from monitor.web.routes import PREFIX as API
 from monitor.web.routes import api as api_router
 from monitor.web.routes import pages as pages_router
@@ -68,6 +69,7 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
     app.state.rules = ConfiguredRules(application)
     app.state.rules_checks = RulesChecks(application, app.state.jobs, app.state.rules.load)
     app.state.candidates = CandidateCache(application.reviews, application.plans)
+    app.state.standing = StandingCache(application.engine, application.reviews)
     app.state.rendered_reports = RenderedReports(application)
     app.state.verification = LastVerification()
     for router in (health.router, signin.router, signin_link.router, signin_oidc.router, api_router, pages_router):

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from monitor.app.review.labels import MAX_NOTE_CHARS, Wish, agreement_report, label, live_row
+from monitor.app.review.labels import MAX_NOTE_CHARS, Wish, label, live_row
 from monitor.app.wiring.application import Application
 from monitor.core.model import Verdict
 from monitor.review.agreement import ENOUGH
@@ -19,14 +19,13 @@ from monitor.review.draw import Offer
 from monitor.review.presentation import DRAWN_WORDS, remarks
 from monitor.review.rates.estimate import rate
 from monitor.review.rates.presentation import period_words, progress
-from monitor.review.shortage import Shortage
 from monitor.store.audit_queue import Act, Kind, record_act
-from monitor.store.review.shortage import shortage
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.disclosure import PageMasker
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import page
 from monitor.web.review.candidates import MAX_SKIPPED, CandidateCache, CandidateQuery, skip_key
+from monitor.web.review.standing import WEEKS, Standing
 
 router = APIRouter()
 SPANS: Mapping[str, tuple[str, timedelta]] = {
@@ -34,7 +33,6 @@ SPANS: Mapping[str, tuple[str, timedelta]] = {
     "7d": ("7 days", timedelta(days=7)),
     "28d": ("28 days", timedelta(days=28)),
 }
-WEEKS = 8  # of the agreement table
 NOTICES = {
     "labelled": "Your label is stored. Here is the next answer.",
     "same": "You have already stored this label. Here is the next answer.",
@@ -102,9 +100,9 @@ def review(
     """Shows the next answer to people who may label, and the agreement to everybody."""
     application: Application = request.app.state.application
     queue, now = QueueFilter.read(app, span, second, skip), application.now()
-    lacking = shortage(application.engine, queue.app)
-    offer, row = _next(request, queue, who, now, lacking.lacks) if who.may(Permission.LABEL) else (None, None)
-    return _page(request, who, queue, offer, row, lacking=lacking, message=NOTICES.get(notice), clear=False)
+    standing = request.app.state.standing.of(queue.app, now)
+    offer, row = _next(request, queue, who, now, standing.lacking.lacks) if who.may(Permission.LABEL) else (None, None)
+    return _page(request, who, queue, offer, row, standing=standing, message=NOTICES.get(notice), clear=False)
 
 
 @router.post("/review")
@@ -147,13 +145,13 @@ def clear(
     """Shows the answer in clear, after the look is queued for the audit trail; the next one if it was labelled."""
     application: Application = request.app.state.application
     queue, now = QueueFilter.read(app, span, second, skip), application.now()
-    lacking = shortage(application.engine, queue.app)
-    offer, row = _next(request, queue, who, now, lacking.lacks)
+    standing = request.app.state.standing.of(queue.app, now)
+    offer, row = _next(request, queue, who, now, standing.lacking.lacks)
     same_answer = offer is not None and (offer.candidate.app, offer.candidate.id) == (of_app, of_id)
     if same_answer:
         look = Act(kind=Kind.LOOK, by=who.name, at=now, app=of_app, subject=of_id, body={"at": "review"})
         record_act(application.engine, look)
-    return _page(request, who, queue, offer, row, lacking=lacking, message=None, clear=same_answer)
+    return _page(request, who, queue, offer, row, standing=standing, message=None, clear=same_answer)
 
 
 def _next(
@@ -182,12 +180,12 @@ def _page(
     offer: Offer | None,
     row: Mapping[str, Any] | None,
     *,
-    lacking: Shortage,
+    standing: Standing,
     message: str | None,
     clear: bool,
 ) -> HTMLResponse:
     application: Application = request.app.state.application
-    report = agreement_report(application.reviews, app=queue.app, weeks=WEEKS, now=application.now())
+    report = standing.report
     shown: Sequence[str] = ("app", "id", "occurred_at", "question", "answer", "reference_answer", "retrieved_documents")
     return page(
         request,
@@ -208,7 +206,7 @@ def _page(
             (plan, period_words(plan), progress(plan, rate(plan, labels, "self_generated")))
             for plan, labels in application.plans.open(queue.app, application.now())
         ],
-        shortage=lacking.words,
+        shortage=standing.lacking.words,
         report=report,
         remarks=list(remarks(report.together, report.left_out)),
         enough=ENOUGH,

@@ -50,7 +50,7 @@ LOOKED_UP = 4_000  # texts that one page searches where each is looked up for an
 SCANNED = 300_000  # entries of the covering index that one page reads
 _MOST_LOOKS = 40  # pages of rows found, to fill one page with rows that match when masked
 COUNTED = 10_000  # rows up to which a list says exactly how many there are
-COUNTING = 100  # milliseconds that counting them may take, so that a list takes 150 in all
+COUNTING = 60  # milliseconds that counting them may take, so that a list takes 150 in all
 NARROW = "choose a shorter span of time, or an app, verdict or model"
 # far enough from the limits of datetime to add hours
 _FIRST, _LAST = (
