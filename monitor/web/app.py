@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from http import HTTPStatus
 from typing import cast
 from urllib.parse import urlencode
@@ -21,6 +22,7 @@ from monitor.app.wiring.prices import currency_of
 from monitor.core.errors import MonitorError, Retriable, WrongSettings
 from monitor.core.text.plain import without_prefix
 from monitor.store.database import TakesTooLong
+from monitor.store.review.shortage import shortage
 from monitor.web import health
 from monitor.web.alert.configured_rules import ConfiguredRules
 from monitor.web.alert.rules_checks import RulesChecks
@@ -69,7 +71,7 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
     app.state.rules = ConfiguredRules(application)
     app.state.rules_checks = RulesChecks(application, app.state.jobs, app.state.rules.load)
     app.state.candidates = CandidateCache(application.reviews, application.plans)
-    app.state.standing = StandingCache(application.engine, application.reviews)
+    app.state.standing = StandingCache(partial(shortage, application.engine), application.reviews)
     app.state.rendered_reports = RenderedReports(application)
     app.state.verification = LastVerification()
     for router in (health.router, signin.router, signin_link.router, signin_oidc.router, api_router, pages_router):

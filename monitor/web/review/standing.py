@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final, NamedTuple
 
 from cachetools import LRUCache
-from sqlalchemy import Engine
 
 from monitor.app.review.labels import Report, agreement_report
 from monitor.review.shortage import Shortage
 from monitor.store.review.labels import Reviews
-from monitor.store.review.shortage import shortage
 
 WEEKS: Final = 8  # of the agreement
 _MAX_AGE = timedelta(minutes=1)  # what else changes, such as an answer that was erased, is seen by then
@@ -29,8 +28,8 @@ class Standing(NamedTuple):
 class StandingCache:
     """The standing by app (None: all). Safe to use from several threads."""
 
-    def __init__(self, engine: Engine, reviews: Reviews) -> None:
-        self._engine = engine
+    def __init__(self, shortage: Callable[[str | None], Shortage], reviews: Reviews) -> None:
+        self._shortage = shortage
         self._reviews = reviews
         self._lock = Lock()
         self._cache: LRUCache[str | None, tuple[datetime, int, Standing]] = LRUCache(_MAX_APPS)
@@ -49,7 +48,7 @@ class StandingCache:
             if with_label == newest and read_at <= now < read_at + _MAX_AGE:
                 return standing
         standing = Standing(
-            lacking=shortage(self._engine, app),
+            lacking=self._shortage(app),
             report=agreement_report(self._reviews, app=app, weeks=WEEKS, now=now),
         )
         with self._lock:

@@ -20,17 +20,20 @@ class Stored:
     def newest_label(self):
         return self.newest
 
+    def shortage(self, app):
+        self.read.append(app)
+        return app, self.newest
+
 
 @pytest.fixture
 def stored(monkeypatch):
     stored = Stored()
-    monkeypatch.setattr(standing, "shortage", lambda _, app: (stored.read.append(app), app, stored.newest)[1:])
     monkeypatch.setattr(standing, "agreement_report", lambda _, *, app, weeks, now: (app, weeks, now))
     return stored
 
 
 def test_each_app_is_read_once_until_another_label_is_given(stored):
-    cache = StandingCache(None, stored)
+    cache = StandingCache(stored.shortage, stored)
     for _ in range(3):
         assert cache.of(None, at(0)).lacking == (None, 1)
         assert cache.of("shop", at(0)).report == ("shop", standing.WEEKS, at(0))
@@ -42,7 +45,7 @@ def test_each_app_is_read_once_until_another_label_is_given(stored):
 
 @pytest.mark.parametrize("moved", [timedelta(minutes=1), -timedelta(seconds=1)])
 def test_after_a_minute_it_is_read_again_also_with_the_clock_set_back(stored, moved):
-    cache = StandingCache(None, stored)
+    cache = StandingCache(stored.shortage, stored)
     cache.of(None, at(0))
     assert cache.of(None, at(0) + timedelta(seconds=59)).report[2] == at(0)
     assert cache.of(None, at(0) + moved).report[2] == at(0) + moved
