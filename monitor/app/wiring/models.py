@@ -288,15 +288,13 @@ def reranker(settings: RerankerSettings) -> OnnxReranker | None:
 
 
 def sampling(judge: JudgeSettings) -> SamplingPolicy:
-    doubt = judge.sampling == "doubt"
+    def sample(of: SampleSettings) -> Sample:
+        return Sample(negatives=of.negatives, low_margin=of.low_margin, rest=of.rest, doubt=judge.sampling == "doubt")
+
     return SamplingPolicy(
-        sample=_sample(judge.sample, doubt=doubt),
+        sample=sample(judge.sample),
         by_app={
-            app: _sample(judge.sample.model_copy(update=own.model_dump(exclude_unset=True)), doubt=doubt)
+            app: sample(judge.sample.model_copy(update=own.model_dump(exclude_unset=True)))
             for app, own in judge.by_app.items()
         },
     )
-
-
-def _sample(sample: SampleSettings, *, doubt: bool) -> Sample:
-    return Sample(negatives=sample.negatives, low_margin=sample.low_margin, rest=sample.rest, doubt=doubt)
