@@ -245,6 +245,14 @@ def test_what_takes_too_long_says_what_to_narrow(engine):
         connection.exec_driver_sql("SELECT pg_sleep(60)")  # the time limit ends it
 
 
+@pytest.mark.usefixtures("stored")
+def test_a_count_that_takes_too_long_is_left_out(engine):
+    lists = InteractionList(engine)
+    with engine.begin() as other:
+        other.exec_driver_sql("LOCK TABLE assessment")  # the time limit ends the wait for it
+        assert lists.total(ALL) is None
+
+
 def test_nothing_is_written_by_a_quick_statement(engine):
     with pytest.raises(Exception, match="read-only"), limited_read(engine, "x") as connection:
         connection.exec_driver_sql("DELETE FROM pending")
