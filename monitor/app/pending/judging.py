@@ -109,12 +109,19 @@ class JudgingWorker(Worker):
             self.queue.put_back(claims, problem)
             if isinstance(problem, BudgetSpent):
                 self._spent_until = self.queue.now() + timedelta(seconds=problem.retry_after or 0.0)
+        self._store(judged)
+
+    def _store(self, judged: Sequence[tuple[Claim, list[Judgement]]]) -> None:
         try:
             finish_judged(self.writer, judged, self.queue.now(), self.hearing())
         except Retriable:  # they stay in progress: their calls are paid for
             raise
-        except Exception as error:  # noqa: BLE001  as above
-            self.queue.put_back([claim for claim, _ in judged], error)
+        except Exception as error:  # noqa: BLE001  any error is recorded with the claim, and does not hold up others
+            if len(judged) > 1:  # a single one may have failed all
+                for one in judged:
+                    self._store([one])
+            else:
+                self.queue.put_back([claim for claim, _ in judged], error)
 
 
 def case_of(claim: Claim, prior: Spread = UNKNOWN) -> Case:
