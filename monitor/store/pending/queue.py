@@ -27,12 +27,16 @@ if TYPE_CHECKING:
 
 LONGEST_WAIT = timedelta(days=2)  # of any work, and longer than any lease
 _p = pending.c
-# The array is evaluated once. A plain subquery may run for every row, skipping the rows that it has locked before.
-_CLAIM = text("""
+# The array is evaluated once. A plain subquery may run for every row, skipping the rows that it has locked before. Of
+# each kind the index gives the order, so that a claim costs the same however much waits.
+CLAIM = text("""
     UPDATE pending SET claim = :claim, not_before = :lapses, attempts = attempts + 1
     WHERE id = ANY(ARRAY(
-        SELECT id FROM pending WHERE kind = ANY(:kinds) AND NOT given_up AND not_before <= :now
-        ORDER BY not_before, id LIMIT :most FOR UPDATE SKIP LOCKED
+        SELECT due.id FROM unnest(CAST(:kinds AS text[])) AS wanted (kind) CROSS JOIN LATERAL (
+            SELECT id, not_before FROM pending p
+            WHERE p.kind = wanted.kind AND NOT p.given_up AND p.not_before <= :now
+            ORDER BY p.not_before LIMIT :most FOR UPDATE SKIP LOCKED
+        ) due ORDER BY due.not_before, due.id LIMIT :most
     ))
     RETURNING id
 """)
@@ -119,7 +123,7 @@ class PendingQueue:
         token = uuid4().hex
         given = {"claim": token, "lapses": now + lease, "kinds": list(map(str, kinds)), "now": now, "most": most}
         with retriable(), self._engine.begin() as connection:
-            ids = connection.execute(_CLAIM, given).scalars().all()
+            ids = connection.execute(CLAIM, given).scalars().all()
             if not ids:
                 free_stranded(connection, kinds, now)
             return self._read(connection, _p.id.in_(ids)) if ids else []
