@@ -21,6 +21,7 @@ from monitor.app.pending.queue import Queue
 from monitor.app.pending.workers import work_off, working
 from monitor.app.wiring.application import Application, utc_now
 from monitor.assess.judge.metric import Outcome
+from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import Fatal
 from monitor.core.pending import Work
 from monitor.core.settings.load import load_settings
@@ -122,6 +123,22 @@ def test_a_judgement_that_cannot_be_stored_costs_the_others_of_its_round_nothing
     assert judged(rows) == [(5, 5)]
     assert rows("SELECT interaction_id, attempts, claim FROM pending") == [("q-3", 1, None)]
     assert len(judge.asked) == 6
+
+
+def test_the_judge_goes_on_when_a_clock_that_was_ahead_is_set_right(to_judge, judge_worker, rows):
+    to_judge(8)
+    time, spent = [NOON + timedelta(days=1)], [BudgetSpent("spent", retry_after=36_000.0)]
+
+    def does(_):
+        if spent:
+            raise spent[0]
+
+    worker = judge_worker(Pieces(does), now=lambda: time[0], concurrency=1)
+    assert through(worker) == 2
+    spent.clear()
+    time[0] = NOON
+    through(worker)
+    assert judged(rows) == [(6, 6)]
 
 
 class Assessing:
