@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import psycopg
 
 LONGEST_WAIT = timedelta(days=2)  # of any work, and longer than any lease
+_APART = timedelta(minutes=20)  # by which clocks differ little; longer than the usual wait after a failure
 _p = pending.c
 # The array is evaluated once. A plain subquery may run for every row, skipping the rows that it has locked before. Of
 # each kind the index gives the order, so that a claim costs the same however much waits.
@@ -40,9 +41,10 @@ CLAIM = text("""
     ))
     RETURNING id
 """)
-# With the clock set back since, the work would wait until it has caught up.
+# With the clock set back since, the work would wait until it has caught up. What nobody has tried yet is due at once.
 _STRANDED = text("""
-    UPDATE pending SET not_before = :now WHERE kind = ANY(:kinds) AND NOT given_up AND not_before > :beyond
+    UPDATE pending SET not_before = :now WHERE kind = ANY(:kinds) AND NOT given_up AND not_before > :apart
+        AND (not_before > :beyond OR (queued_at > :apart AND claim IS NULL AND last_error IS NULL))
 """)
 _OURS = """
     SELECT id FROM pending JOIN unnest(%s::bigint[], %s::text[]) AS ours (id, claim) USING (id, claim)
@@ -105,8 +107,9 @@ def forget(connection: psycopg.Connection, claims: Sequence[Claim]) -> None:
 
 
 def free_stranded(connection: Connection, kinds: Sequence[Work], now: datetime) -> None:
-    """Makes work due that would wait longer than any work does."""
-    connection.execute(_STRANDED, {"kinds": list(map(str, kinds)), "now": now, "beyond": now + LONGEST_WAIT})
+    """Makes work due that would wait longer than any work does, or that was queued by a clock that was ahead."""
+    times = {"now": now, "apart": now + _APART, "beyond": now + LONGEST_WAIT}
+    connection.execute(_STRANDED, {"kinds": list(map(str, kinds)), **times})
 
 
 class PendingQueue:
@@ -118,7 +121,7 @@ class PendingQueue:
     def claim(self, kinds: Sequence[Work], now: datetime, *, most: int, lease: timedelta) -> list[Claim]:
         """Claims up to `most` pieces of work that are due, the longest due first, unless another worker has them.
 
-        Where none is due, what would wait longer than `LONGEST_WAIT` becomes due: the clock was set back.
+        Where none is due, what waits because the clock was set back becomes due.
         """
         token = uuid4().hex
         given = {"claim": token, "lapses": now + lease, "kinds": list(map(str, kinds)), "now": now, "most": most}

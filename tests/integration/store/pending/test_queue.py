@@ -100,6 +100,19 @@ def test_work_does_not_wait_for_a_clock_that_was_set_back(writer, queue, rows):
     assert ids(claim(queue, now=at(0))) == ["a"]
 
 
+def test_work_that_was_queued_by_a_clock_that_was_ahead_does_not_wait_for_it(database, writer, queue):
+    it = an_interaction()
+    writer.write(a_batch(an_assessment(interaction=it)))
+    with psycopg.connect(database) as connection:
+        connection.execute("DELETE FROM pending")
+        enqueue(connection, "monitor", NOON + timedelta(days=1), [(Work.SIDECAR, it)])
+    assert claim(queue, now=NOON) == []  # by which it becomes due
+    (found,) = claim(queue, now=NOON)
+    queue.failed([found], "busy", NOON + timedelta(hours=5))  # a server may ask for that
+    assert claim(queue, now=NOON) == []
+    assert claim(queue, now=NOON) == []
+
+
 def test_only_the_kinds_that_are_asked_for_are_taken_and_none_that_was_given_up(writer, queue):
     writer.write(a_batch(an_assessment(id="a", support=A_STAND_IN)))
     set_aside(writer, "b")
