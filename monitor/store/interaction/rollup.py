@@ -47,7 +47,7 @@ class LabelCap:
         unseen = sorted({pair for pair in wanted if pair not in self._known})
         if unseen:
             kept = self._seen(connection, unseen)
-            kept |= {pair for pair in unseen if pair not in kept and self._admitted(connection, *pair)}
+            kept |= self._admitted(connection, [pair for pair in unseen if pair not in kept])
             if refused := [pair for pair in unseen if pair not in kept]:
                 kept |= self._seen(connection, refused)  # another process may have admitted one meanwhile
             self._known |= {pair: pair[1] if pair in kept else OTHER for pair in unseen}
@@ -59,12 +59,23 @@ class LabelCap:
         connection.execute(_REFRESH, values)
         return set(connection.execute(_STORED, values).fetchall())
 
-    def _admitted(self, connection: psycopg.Connection, label: str, value: str) -> bool:
-        """Whether the value is given a place: a free one, or that of a value that is gone."""
-        wanted = {"label": label, "value": value, "most": self._most[label]}
-        if connection.execute(_ADMIT, wanted).rowcount:
-            return True
-        return bool(connection.execute(_GIVE_WAY, wanted).rowcount and connection.execute(_ADMIT, wanted).rowcount)
+    def _admitted(self, connection: psycopg.Connection, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Those of the values that are given a place: a free one, or that of a value that is gone.
+
+        After one that finds none, no other of its label is tried: a batch may have as many values as answers.
+        """
+        admitted, full = set[tuple[str, str]](), set[str]()
+        for label, value in pairs:
+            wanted = {"label": label, "value": value, "most": self._most[label]}
+            if label in full and value:  # '' always has a place
+                continue
+            if connection.execute(_ADMIT, wanted).rowcount or (
+                connection.execute(_GIVE_WAY, wanted).rowcount and connection.execute(_ADMIT, wanted).rowcount
+            ):
+                admitted.add((label, value))
+            else:
+                full.add(label)
+        return admitted
 
     def forget(self) -> None:
         """To be called after a rollback, which undoes the storing of label values."""
