@@ -112,7 +112,9 @@ def test_values_beyond_the_cap_cost_no_question_each(writer):
         counting = Counting(connection)
         names = cap.resolve(counting, [("topic", str(number)) for number in range(100)] + [("topic", ""), ("app", "a")])
     assert counting.asked <= 15
-    assert sorted(value for (label, _), value in names.items() if label == "topic") == sorted(["", "0", *["other"] * 99])
+    assert sorted(value for (label, _), value in names.items() if label == "topic") == sorted(
+        ["", "0", *["other"] * 99]
+    )
     assert names["app", "a"] == "a"
 
 
