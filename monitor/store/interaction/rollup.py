@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from itertools import product
 from operator import eq
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -148,19 +149,15 @@ def _counted_under(
     """
     if not interactions:
         return {}
-    found: dict[datetime, list[RollupKey]] = {}
     apps = {OTHER, *(it.app for it in interactions)}
-    for row in connection.execute(_COUNTING, (sorted({minute_of(it) for it in interactions}), sorted(apps))):
-        found.setdefault(row[0], []).append(row)
+    found = set[RollupKey](
+        connection.execute(_COUNTING, (sorted({minute_of(it) for it in interactions}), sorted(apps)))
+    )
     counted: dict[tuple[str, str, LabelPairs], RollupKey] = {}
     for it in interactions:
         pairs = labels_of(it)
         values = [value for _, value in pairs]
-        may = [
-            row
-            for row in found.get(minute_of(it), ())
-            if all(name in (value, OTHER) for name, value in zip(row[1:], values, strict=True))
-        ]
+        may = [row for row in product([minute_of(it)], *((value, OTHER) for value in values)) if row in found]
         if may:
             counted[it.app, it.id, pairs] = max(may, key=lambda row: sum(map(eq, row[1:], values)))
     return counted
