@@ -10,6 +10,7 @@ from operator import eq
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from monitor.core.assessment_json import storable
 from monitor.core.message import Position
 from monitor.core.model import Assessment, Interaction
 from monitor.store.interaction.minute_sums import COUNTS, USAGE_ADDED, CountedAssessment, MinuteSums
@@ -124,10 +125,10 @@ def write_ingest(
     connection: psycopg.Connection, now: datetime, arrived: Iterable[Position], dead: Iterable[Position], cap: LabelCap
 ) -> None:
     """Counts, at `now`, the messages that `arrived` by their positions, and those that became dead letters."""
-    received = Counter(source_of(at.topic) for at in set(arrived))
+    received = Counter(_source(at) for at in set(arrived))
     if not received:
         return
-    buried = Counter(source_of(at.topic) for at in dead)
+    buried = Counter(map(_source, dead))
     names = cap.resolve(connection, (("source", source) for source in received))
     sums: dict[str, list[int]] = {}
     for source, number in received.items():
@@ -137,6 +138,10 @@ def write_ingest(
     minute = now.replace(second=0, microsecond=0)
     with connection.cursor() as cursor:
         cursor.executemany(_INGESTED, [(minute, source, *sums[source]) for source in sorted(sums)])
+
+
+def _source(at: Position) -> str:
+    return source_of(storable(at.topic))  # the name of a file may be no text
 
 
 def _counted_under(
