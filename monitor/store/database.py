@@ -101,6 +101,8 @@ def retriable() -> Iterator[None]:
         yield
     except PoolTimeout:
         raise Retriable("database: all connections of this process are taken") from None
+    except UnicodeEncodeError:  # psycopg's own; as it does of U+0000, the text is not repeated
+        raise Fatal("database: a text has half of a surrogate pair, which no text in PostgreSQL may have") from None
     except (psycopg.Error, DBAPIError) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
         message = f"database: {_words(cause)}"

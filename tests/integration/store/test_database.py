@@ -117,6 +117,15 @@ def test_what_may_pass_is_tried_again_and_nothing_else(engine, writer, state, ki
         connection.execute(refused)
 
 
+@pytest.mark.parametrize("value", ["\0 of ada", "\ud800 of ada"])
+def test_what_is_no_text_to_the_server_is_refused_for_good(engine, writer, value):
+    with pytest.raises(Fatal) as caught, retriable(), engine.begin() as connection:
+        connection.execute(text("SELECT CAST(:value AS text)"), {"value": value})
+    assert "ada" not in str(caught.value)
+    with pytest.raises(Fatal), writer.transaction() as connection:
+        connection.execute("SELECT %s::text", (value,))
+
+
 def test_a_value_that_no_index_holds_is_refused_for_good(writer):
     words = " ".join(str(number**3) for number in range(30_000))
     with pytest.raises(Fatal, match="index row"), writer.transaction() as connection:
