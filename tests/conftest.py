@@ -94,13 +94,13 @@ def _a_place_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _no_set
 
 
 @pytest.fixture(scope="session")
-def postgres(_no_settings_of_the_user: None, shared: Shared) -> Iterator[str]:
+def postgres(_no_settings_of_the_user: None) -> Iterator[str]:
     """URL of a server's maintenance database."""
     if given := os.environ.get("MONITOR_TEST_DATABASE_URL"):
         yield plain_url(given)
         return
-    # in the run's folder, which a later run removes if this one is killed
-    with tempfile.TemporaryDirectory(prefix="postgres-", dir=shared.folder) as folder, embedded(folder) as url:
+    # not below pytest's own folder: another pytest of the same user may change the rights on that one's parents
+    with tempfile.TemporaryDirectory(prefix="monitor-postgres-") as folder, embedded(folder) as url:
         with psycopg.connect(url, autocommit=True) as connection:
             for needless in ("fsync", "full_page_writes", "autovacuum"):  # nobody reads these data after a power cut
                 connection.execute(f"ALTER SYSTEM SET {needless} = off")

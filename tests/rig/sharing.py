@@ -24,7 +24,6 @@ class Run:
     def __init__(self) -> None:
         # not below pytest's own folder: another pytest of the same user may change the rights on that one's parents
         self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self.folder.chmod(0o711)  # root's PostgreSQL runs as another user, and has its data in it
         new = self.folder / "new"
         self._owned = new.open("w")
         fcntl.flock(self._owned, fcntl.LOCK_EX)  # until this process ends, however it ends
