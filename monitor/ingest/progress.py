@@ -56,7 +56,9 @@ class PartitionProgress:
                 reached = self._partitions.get(partition)
                 if reached is not None:
                     reached.end = end
-                    if reached.ahead is None:
+                    if reached.through is not None:  # by a clock that was ahead: nothing is known of the future
+                        reached.through = min(reached.through, at)
+                    if reached.ahead is None or reached.ahead.at > at:
                         reached.ahead = _Look(at=at, end=end)
                     _settle(reached)
 

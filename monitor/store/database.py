@@ -23,6 +23,8 @@ _PASSING = (
     psycopg.errors.ReadOnlySqlTransaction,
     psycopg.errors.IdleInTransactionSessionTimeout,
 )
+_TRANSACTION_TIMEOUT = "25P04"  # of PostgreSQL 17; to psycopg an internal error
+_TOO_LARGE = "54"  # class of what exceeds a limit of the server, such as a value for an index; passing to psycopg
 # For alert rules: one bad plan or locked row must not keep the other rules from being evaluated.
 _BOUNDS = text("SET LOCAL statement_timeout = '10s'; SET LOCAL lock_timeout = '5s'")
 
@@ -92,13 +94,15 @@ def connect(url: str, *, overflow: int = 10, queue_key: Callable[[], bytes] | No
 def retriable() -> Iterator[None]:
     """Raises `Retriable` for a lost or busy database, and `Fatal` for one that refuses for good.
 
-    Deadlocks, serialisation failures and a server that is read-only after a failover count as busy: the same
-    transaction may succeed when tried again. Messages hold the server's words, never the values of a statement.
+    Deadlocks, serialisation failures, a full disk and a server that is read-only after a failover count as busy: the
+    same transaction may succeed when tried again. Messages hold the server's words, never the values of a statement.
     """
     try:
         yield
     except PoolTimeout:
         raise Retriable("database: all connections of this process are taken") from None
+    except UnicodeEncodeError:  # psycopg's own; as it does of U+0000, the text is not repeated
+        raise Fatal("database: a text has half of a surrogate pair, which no text in PostgreSQL may have") from None
     except (psycopg.Error, DBAPIError) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
         message = f"database: {_words(cause)}"
@@ -106,7 +110,9 @@ def retriable() -> Iterator[None]:
             raise Fatal(message) from None
         if isinstance(cause, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn):
             raise Fatal(f"{message}\nthe tables do not match this release: run `monitor migrate`") from None
-        if isinstance(cause, _PASSING) or isinstance(error, OperationalError):
+        state = (cause.sqlstate if isinstance(cause, psycopg.Error) else None) or ""
+        passing = isinstance(cause, _PASSING) or isinstance(error, OperationalError) or state == _TRANSACTION_TIMEOUT
+        if passing and not state.startswith(_TOO_LARGE):
             raise Retriable(message) from error
         raise Fatal(message) from error
 

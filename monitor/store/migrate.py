@@ -20,6 +20,7 @@ from monitor.store.database import retriable
 log = logging.getLogger(__name__)
 
 OLDEST_SERVER = 150_000  # PostgreSQL 15
+_GONE = ("08", "57")  # classes of errors: the connection is lost, the server shuts down
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -63,6 +64,10 @@ def migrate(engine: Engine) -> str:
                 f"database: {str(error.orig).strip()}\nanother process holds a lock there: run `monitor migrate` again"
             ) from None
         said = str(error.orig).strip()
+        if _is_answer(error.orig):
+            raise Fatal(
+                f"database: {said}\nthe tables are as they were: mend that, and run `monitor migrate`"
+            ) from None
         raise OutOfReach(
             f"database: {said}\n"
             "check MONITOR_DATABASE_URL if it is set; `monitor doctor` tries all that the settings name"
@@ -71,6 +76,12 @@ def migrate(engine: Engine) -> str:
         raise Fatal(f"database: {str(error.orig).strip()}") from error
     except psycopg.ProgrammingError as error:  # an option in the URL that libpq does not know
         raise WrongSettings(f"MONITOR_DATABASE_URL: {str(error).strip()}") from None
+
+
+def _is_answer(error: BaseException | None) -> bool:
+    """Whether the server refused, such as for a full disk or a statement that took too long; else it went away."""
+    state = error.sqlstate if isinstance(error, psycopg.Error) else None
+    return isinstance(error, psycopg.errors.QueryCanceled) or (state is not None and state[:2] not in _GONE)
 
 
 def _upgrade(connection: Connection) -> None:

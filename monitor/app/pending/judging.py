@@ -43,7 +43,7 @@ class JudgingWorker(Worker):
     _in_progress: list[tuple[Claim, Tasks]] = field(init=False, default_factory=list)
     _closed: Event = field(init=False, default_factory=Event)
     _renewed: datetime = field(init=False)
-    _spent_until: datetime | None = field(init=False, default=None)
+    _spent: tuple[datetime, datetime] | None = field(init=False, default=None)  # since when, and until when
 
     def __post_init__(self) -> None:
         self._pool = Pool(self.concurrency, "judge")
@@ -52,7 +52,7 @@ class JudgingWorker(Worker):
     @override
     def round(self) -> int | None:
         room = 2 * self.concurrency - len(self._in_progress)
-        if room >= self.concurrency and (self._spent_until is None or self.queue.now() >= self._spent_until):
+        if room >= self.concurrency and not self._is_spent(self.queue.now()):
             self.take(self.queue.claim([Work.JUDGE], room))
         return self.step()
 
@@ -67,7 +67,7 @@ class JudgingWorker(Worker):
         """Waits briefly, and finishes the claims whose calls have ended; returns their number, None without claims."""
         if not self._in_progress:
             return None
-        if self.queue.now() - self._renewed > LEASE / 3:
+        if not timedelta() <= self.queue.now() - self._renewed <= LEASE / 3:  # also where the clock was set back
             self.queue.renew([claim for claim, _ in self._in_progress])
             self._renewed = self.queue.now()
         done = [hand for hand in self._in_progress if all(task.done() for task in hand[1])]
@@ -84,6 +84,10 @@ class JudgingWorker(Worker):
         self._pool.close()
         self.queue.release([claim for claim, _ in self._in_progress])
         self.writer.close()
+
+    def _is_spent(self, now: datetime) -> bool:
+        """Whether the budget is spent, as far as is known: nothing is if the clock was set back since."""
+        return self._spent is not None and self._spent[0] <= now < self._spent[1]
 
     def _prior(self, app: str) -> Spread:
         try:
@@ -108,13 +112,21 @@ class JudgingWorker(Worker):
         for problem, claims in failed.values():
             self.queue.put_back(claims, problem)
             if isinstance(problem, BudgetSpent):
-                self._spent_until = self.queue.now() + timedelta(seconds=problem.retry_after or 0.0)
+                now = self.queue.now()
+                self._spent = now, now + timedelta(seconds=problem.retry_after or 0.0)
+        self._store(judged)
+
+    def _store(self, judged: Sequence[tuple[Claim, list[Judgement]]]) -> None:
         try:
             finish_judged(self.writer, judged, self.queue.now(), self.hearing())
         except Retriable:  # they stay in progress: their calls are paid for
             raise
-        except Exception as error:  # noqa: BLE001  as above
-            self.queue.put_back([claim for claim, _ in judged], error)
+        except Exception as error:  # noqa: BLE001  any error is recorded with the claim, and does not hold up others
+            if len(judged) > 1:  # a single one may have failed all
+                for one in judged:
+                    self._store([one])
+            else:
+                self.queue.put_back([claim for claim, _ in judged], error)
 
 
 def case_of(claim: Claim, prior: Spread = UNKNOWN) -> Case:

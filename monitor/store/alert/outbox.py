@@ -34,6 +34,7 @@ from monitor.alert.notification import Notification
 from monitor.alert.notify.dispatch import AlertGroup
 from monitor.alert.ports import LONGEST_WAIT, Outbox
 from monitor.alert.silence import Silence, parse_matcher
+from monitor.core.assessment_json import storable, storable_json
 from monitor.core.errors import Retriable
 from monitor.core.model import Json
 from monitor.store.database import advisory_lock, retriable
@@ -152,7 +153,7 @@ class PostgresOutbox(Outbox):
 
     @override
     def delivered(self, notification: Notification, receipt: Mapping[str, Json] | None, now: datetime) -> None:
-        kept = None if receipt is None else dict(receipt)
+        kept = None if receipt is None else storable_json(dict(receipt))
         self._mark(notification, delivered_at=now, receipt=kept, last_error=None)
 
     @override
@@ -171,7 +172,7 @@ class PostgresOutbox(Outbox):
                 .where(_n.id == notification.id)
                 .values(
                     attempts=_n.attempts + int(attempted),
-                    last_error=error,
+                    last_error=storable(error),
                     retry_at=retry_at,
                     given_up=retry_at is None,
                 )
@@ -216,7 +217,7 @@ def _put(connection: Connection, n: Notification) -> None:
             number=n.number,
             news=n.news,
             made_at=n.at,
-            payload=n.to_json(),
+            payload=storable_json(n.to_json()),
         )
         .on_conflict_do_nothing(index_elements=_ONCE)
     )

@@ -264,6 +264,11 @@ def _until_revised(age: timedelta, limits: TraceLimits) -> timedelta:
     return max(least, min(age * _OF_AGE, least * _MOST_WAITS))
 
 
+def longest_wait(limits: TraceLimits) -> float:
+    """Seconds that an open trace waits at most until it is due, once nothing more of it comes."""
+    return max(limits.idle, limits.close_after * _MOST_WAITS)
+
+
 def columns(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
     """The columns of rows, as `unnest` takes them."""
     return [list(column) for column in zip(*rows, strict=True)]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, text
 
 from monitor.core.settings.collect import TraceLimits
-from monitor.store.collect.keep import add_up, columns
+from monitor.store.collect.due import LEASE
+from monitor.store.collect.keep import add_up, columns, longest_wait
 
 if TYPE_CHECKING:
     import psycopg
@@ -34,6 +35,14 @@ _FORGET = """
         SELECT app, trace_id FROM trace
         WHERE bytes = 0 AND due_at IS NULL AND last_at < clock_timestamp() - make_interval(secs => %s)
         ORDER BY last_at LIMIT %s FOR UPDATE SKIP LOCKED
+    )
+"""
+
+# With the clock of the database set back since, they would wait until it has caught up.
+_STRANDED = """
+    UPDATE trace SET due_at = clock_timestamp() WHERE (app, trace_id) IN (
+        SELECT app, trace_id FROM trace WHERE due_at > clock_timestamp() + make_interval(secs => %s)
+        ORDER BY app COLLATE "C", trace_id COLLATE "C" LIMIT %s FOR NO KEY UPDATE SKIP LOCKED
     )
 """
 
@@ -81,7 +90,7 @@ def purge(connection: psycopg.Connection, limits: TraceLimits) -> int:
     """Deletes the parts of traces that closed long enough ago, `BATCH` traces at most; returns how many.
 
     While more than half of the bytes that may be kept are taken, those of every closed trace go, oldest first. Rows are
-    forgotten last. A transaction of its own.
+    forgotten last. Makes traces due that would wait longer than any does. A transaction of its own.
     """
     found = connection.execute(_DUE, (limits.max_bytes // 2, limits.keep_parts, BATCH)).fetchall()
     if found:
@@ -89,5 +98,6 @@ def purge(connection: psycopg.Connection, limits: TraceLimits) -> int:
         connection.execute(_DELETE, (apps, ids))
         connection.execute(_EMPTY, (apps, ids))
         add_up(connection, opened=0, more_bytes=-sum(sizes))
+    connection.execute(_STRANDED, (max(longest_wait(limits), LEASE), BATCH))
     connection.execute(_FORGET, (limits.remember, 10 * BATCH))
     return len(found)

@@ -50,9 +50,13 @@ class Partitions:
         if not missing:
             return
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (PARTITION_LOCK,))
+        # Of a clock that was ahead for days, the default partition may hold so many rows of the month that no limit on
+        # a statement suffices, and no try would ever succeed. Locks keep their limit.
+        connection.execute("SET LOCAL statement_timeout = 0")
         for month in missing:
             for table in PARTITIONED:
                 _create(connection, table, month)
+        connection.execute("SET LOCAL statement_timeout TO DEFAULT")  # that of the session
         self._seen.update(missing)
 
     def forget(self) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from itertools import product
 from operator import eq
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from monitor.core.assessment_json import storable
 from monitor.core.message import Position
 from monitor.core.model import Assessment, Interaction
 from monitor.store.interaction.minute_sums import COUNTS, USAGE_ADDED, CountedAssessment, MinuteSums
@@ -47,7 +49,7 @@ class LabelCap:
         unseen = sorted({pair for pair in wanted if pair not in self._known})
         if unseen:
             kept = self._seen(connection, unseen)
-            kept |= {pair for pair in unseen if pair not in kept and self._admitted(connection, *pair)}
+            kept |= self._admitted(connection, [pair for pair in unseen if pair not in kept])
             if refused := [pair for pair in unseen if pair not in kept]:
                 kept |= self._seen(connection, refused)  # another process may have admitted one meanwhile
             self._known |= {pair: pair[1] if pair in kept else OTHER for pair in unseen}
@@ -59,12 +61,23 @@ class LabelCap:
         connection.execute(_REFRESH, values)
         return set(connection.execute(_STORED, values).fetchall())
 
-    def _admitted(self, connection: psycopg.Connection, label: str, value: str) -> bool:
-        """Whether the value is given a place: a free one, or that of a value that is gone."""
-        wanted = {"label": label, "value": value, "most": self._most[label]}
-        if connection.execute(_ADMIT, wanted).rowcount:
-            return True
-        return bool(connection.execute(_GIVE_WAY, wanted).rowcount and connection.execute(_ADMIT, wanted).rowcount)
+    def _admitted(self, connection: psycopg.Connection, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Those of the values that are given a place: a free one, or that of a value that is gone.
+
+        After one that finds none, no other of its label is tried: a batch may have as many values as answers.
+        """
+        admitted, full = set[tuple[str, str]](), set[str]()
+        for label, value in pairs:
+            wanted = {"label": label, "value": value, "most": self._most[label]}
+            if label in full and value:  # '' always has a place
+                continue
+            if connection.execute(_ADMIT, wanted).rowcount or (
+                connection.execute(_GIVE_WAY, wanted).rowcount and connection.execute(_ADMIT, wanted).rowcount
+            ):
+                admitted.add((label, value))
+            else:
+                full.add(label)
+        return admitted
 
     def forget(self) -> None:
         """To be called after a rollback, which undoes the storing of label values."""
@@ -112,10 +125,10 @@ def write_ingest(
     connection: psycopg.Connection, now: datetime, arrived: Iterable[Position], dead: Iterable[Position], cap: LabelCap
 ) -> None:
     """Counts, at `now`, the messages that `arrived` by their positions, and those that became dead letters."""
-    received = Counter(source_of(at.topic) for at in set(arrived))
+    received = Counter(_source(at) for at in set(arrived))
     if not received:
         return
-    buried = Counter(source_of(at.topic) for at in dead)
+    buried = Counter(map(_source, dead))
     names = cap.resolve(connection, (("source", source) for source in received))
     sums: dict[str, list[int]] = {}
     for source, number in received.items():
@@ -125,6 +138,10 @@ def write_ingest(
     minute = now.replace(second=0, microsecond=0)
     with connection.cursor() as cursor:
         cursor.executemany(_INGESTED, [(minute, source, *sums[source]) for source in sorted(sums)])
+
+
+def _source(at: Position) -> str:
+    return source_of(storable(at.topic))  # the name of a file may be no text
 
 
 def _counted_under(
@@ -137,19 +154,15 @@ def _counted_under(
     """
     if not interactions:
         return {}
-    found: dict[datetime, list[RollupKey]] = {}
     apps = {OTHER, *(it.app for it in interactions)}
-    for row in connection.execute(_COUNTING, (sorted({minute_of(it) for it in interactions}), sorted(apps))):
-        found.setdefault(row[0], []).append(row)
+    found = set[RollupKey](
+        connection.execute(_COUNTING, (sorted({minute_of(it) for it in interactions}), sorted(apps)))
+    )
     counted: dict[tuple[str, str, LabelPairs], RollupKey] = {}
     for it in interactions:
         pairs = labels_of(it)
         values = [value for _, value in pairs]
-        may = [
-            row
-            for row in found.get(minute_of(it), ())
-            if all(name in (value, OTHER) for name, value in zip(row[1:], values, strict=True))
-        ]
+        may = [row for row in product([minute_of(it)], *((value, OTHER) for value in values)) if row in found]
         if may:
             counted[it.app, it.id, pairs] = max(may, key=lambda row: sum(map(eq, row[1:], values)))
     return counted

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Engine, delete, func, select
+from sqlalchemy import ColumnElement, Engine, case, delete, func, select
 from sqlalchemy.dialects import postgresql
 
 from monitor.alert.window import Count, Counts
@@ -17,6 +17,7 @@ from monitor.store.tables.signals import reading
 
 FORGOTTEN = timedelta(days=1)  # without news, after which a partition no longer holds up the watermark
 MISSED = timedelta(days=30)  # without news, up to which a partition still has a lag
+_APART = timedelta(minutes=1)  # by which clocks of readers differ; further ahead was one that has been set right since
 _r = reading.c
 
 
@@ -33,7 +34,10 @@ class ReadingStore:
         self._engine = engine
 
     def note(self, group: str, progress: Sequence[Progress], now: datetime) -> None:
-        """Stores how far a group has come with the partitions that this process reads; `through` never goes back."""
+        """Stores how far a group has come with the partitions that this process reads.
+
+        `through` never goes back, unless it is of a clock that was ahead: there would be no lag until that time.
+        """
         if not progress:
             return
         rows = [
@@ -52,9 +56,9 @@ class ReadingStore:
         upsert = insert.on_conflict_do_update(
             index_elements=["group_id", "topic", "partition"],
             set_={
-                "through": func.greatest(_r.through, new.through),
+                "through": case((_r.through > now + _APART, new.through), else_=func.greatest(_r.through, new.through)),
                 "behind": new.behind,
-                "seen_at": func.greatest(_r.seen_at, new.seen_at),
+                "seen_at": case((_r.seen_at > now + _APART, new.seen_at), else_=func.greatest(_r.seen_at, new.seen_at)),
             },
         )
         with retriable(), self._engine.begin() as connection:

@@ -53,10 +53,13 @@ class SentBatches:
             connection.execute(insert(llm_batch).values(row))
 
     def to_look_after(self, now: datetime, *, every: timedelta) -> Sequence[SentBatch]:
-        """Open batches that no process has checked for `every`; marks them as checked now."""
+        """Open batches that no process has checked for `every`; marks them as checked now.
+
+        One that was checked in the future is among them: the clock was set back.
+        """
         open_ones = (
             select(_b.id)
-            .where(_b.finished_at.is_(None), _b.looked_at <= now - every)
+            .where(_b.finished_at.is_(None), (_b.looked_at <= now - every) | (_b.looked_at > now + every))
             .order_by(_b.looked_at)
             .with_for_update(skip_locked=True)
             .scalar_subquery()

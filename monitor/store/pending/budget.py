@@ -29,10 +29,10 @@ _QUICKLY = text("""
 _ALONE = text(f"SELECT pg_advisory_xact_lock({USAGE_LOCK})")
 _USED = text("""
     SELECT coalesce(sum(calls), 0) AS calls_per_day, coalesce(sum(input_tokens + output_tokens), 0) AS tokens_per_day,
-        coalesce(sum(cost), 0) AS cost_per_day, coalesce(sum(calls) FILTER (WHERE hour >= :hour), 0) AS calls_per_hour,
-        coalesce(sum(input_tokens + output_tokens) FILTER (WHERE hour >= :hour), 0) AS tokens_per_hour,
-        coalesce(sum(cost) FILTER (WHERE hour >= :hour), 0) AS cost_per_hour
-    FROM llm_usage WHERE hour >= :day
+        coalesce(sum(cost), 0) AS cost_per_day, coalesce(sum(calls) FILTER (WHERE hour = :hour), 0) AS calls_per_hour,
+        coalesce(sum(input_tokens + output_tokens) FILTER (WHERE hour = :hour), 0) AS tokens_per_hour,
+        coalesce(sum(cost) FILTER (WHERE hour = :hour), 0) AS cost_per_hour
+    FROM llm_usage WHERE hour >= :day AND hour < CAST(:day AS timestamptz) + interval '1 day'
 """)
 _ADD = text("""
     INSERT INTO llm_usage AS u (hour, purpose, model, calls, input_tokens, output_tokens, cost)
@@ -111,7 +111,7 @@ class PostgresBudget(Budget):
         now = self._now()
         with self._lock:
             known = self._spent.get(purpose)
-        if known is not None and now < known[0]:
+        if known is not None and now < known[0] <= now + _REMEMBERED:  # or the clock was set back
             raise BudgetSpent(str(known[1]), retry_after=known[1].retry_after)
         with retriable(), self._engine.begin() as connection:
             connection.execute(_QUICKLY)

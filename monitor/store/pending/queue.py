@@ -26,19 +26,25 @@ if TYPE_CHECKING:
     import psycopg
 
 LONGEST_WAIT = timedelta(days=2)  # of any work, and longer than any lease
+_APART = timedelta(minutes=20)  # by which clocks differ little; longer than the usual wait after a failure
 _p = pending.c
-# The array is evaluated once. A plain subquery may run for every row, skipping the rows that it has locked before.
-_CLAIM = text("""
+# The array is evaluated once. A plain subquery may run for every row, skipping the rows that it has locked before. Of
+# each kind the index gives the order, so that a claim costs the same however much waits.
+CLAIM = text("""
     UPDATE pending SET claim = :claim, not_before = :lapses, attempts = attempts + 1
     WHERE id = ANY(ARRAY(
-        SELECT id FROM pending WHERE kind = ANY(:kinds) AND NOT given_up AND not_before <= :now
-        ORDER BY not_before, id LIMIT :most FOR UPDATE SKIP LOCKED
+        SELECT due.id FROM unnest(CAST(:kinds AS text[])) AS wanted (kind) CROSS JOIN LATERAL (
+            SELECT id, not_before FROM pending p
+            WHERE p.kind = wanted.kind AND NOT p.given_up AND p.not_before <= :now
+            ORDER BY p.not_before LIMIT :most FOR UPDATE SKIP LOCKED
+        ) due ORDER BY due.not_before, due.id LIMIT :most
     ))
     RETURNING id
 """)
-# With the clock set back since, the work would wait until it has caught up.
+# With the clock set back since, the work would wait until it has caught up. What nobody has tried yet is due at once.
 _STRANDED = text("""
-    UPDATE pending SET not_before = :now WHERE kind = ANY(:kinds) AND NOT given_up AND not_before > :beyond
+    UPDATE pending SET not_before = :now WHERE kind = ANY(:kinds) AND NOT given_up AND not_before > :apart
+        AND (not_before > :beyond OR (queued_at > :apart AND claim IS NULL AND last_error IS NULL))
 """)
 _OURS = """
     SELECT id FROM pending JOIN unnest(%s::bigint[], %s::text[]) AS ours (id, claim) USING (id, claim)
@@ -101,8 +107,9 @@ def forget(connection: psycopg.Connection, claims: Sequence[Claim]) -> None:
 
 
 def free_stranded(connection: Connection, kinds: Sequence[Work], now: datetime) -> None:
-    """Makes work due that would wait longer than any work does."""
-    connection.execute(_STRANDED, {"kinds": list(map(str, kinds)), "now": now, "beyond": now + LONGEST_WAIT})
+    """Makes work due that would wait longer than any work does, or that was queued by a clock that was ahead."""
+    times = {"now": now, "apart": now + _APART, "beyond": now + LONGEST_WAIT}
+    connection.execute(_STRANDED, {"kinds": list(map(str, kinds)), **times})
 
 
 class PendingQueue:
@@ -114,12 +121,12 @@ class PendingQueue:
     def claim(self, kinds: Sequence[Work], now: datetime, *, most: int, lease: timedelta) -> list[Claim]:
         """Claims up to `most` pieces of work that are due, the longest due first, unless another worker has them.
 
-        Where none is due, what would wait longer than `LONGEST_WAIT` becomes due: the clock was set back.
+        Where none is due, what waits because the clock was set back becomes due.
         """
         token = uuid4().hex
         given = {"claim": token, "lapses": now + lease, "kinds": list(map(str, kinds)), "now": now, "most": most}
         with retriable(), self._engine.begin() as connection:
-            ids = connection.execute(_CLAIM, given).scalars().all()
+            ids = connection.execute(CLAIM, given).scalars().all()
             if not ids:
                 free_stranded(connection, kinds, now)
             return self._read(connection, _p.id.in_(ids)) if ids else []

@@ -15,20 +15,11 @@ from sqlalchemy import Connection, Engine, text
 
 from monitor.core.pending import Work
 from monitor.store.database import retriable
-from monitor.store.pending.queue import Taken, free_stranded
+from monitor.store.pending.queue import CLAIM, Taken, free_stranded
 from monitor.store.tables.interactions import METRICS
 
 _DIGITS = 6
 _EVIDENCE = ("features", "alignment", "missing", "compared")
-# With one kind, the index gives the order: a claim costs the same however many verdicts wait.
-_CLAIM = text("""
-    UPDATE pending SET claim = :claim, not_before = :lapses, attempts = attempts + 1
-    WHERE id = ANY(ARRAY(
-        SELECT id FROM pending WHERE kind = :kind AND NOT given_up AND not_before <= :now
-        ORDER BY not_before LIMIT :most FOR UPDATE SKIP LOCKED
-    ))
-    RETURNING id
-""")
 _READ = text("""
     SELECT a.*, p.id AS pending_id, p.attempts, i.stored_at, i.replaced_at,
         i.trace_id, i.span_id, i.conversation_id, i.tags ->> 'gen_ai.response.id' AS response_id
@@ -105,10 +96,10 @@ class VerdictQueue:
     def claim(self, now: datetime, *, most: int, lease: timedelta) -> list[VerdictToSend]:
         """Claims up to `most` verdicts that are due; what has no verdict any more is taken from the queue."""
         token = uuid4().hex
-        given = {"claim": token, "lapses": now + lease, "kind": self._kind.value, "now": now, "most": most}
+        given = {"claim": token, "lapses": now + lease, "kinds": [self._kind.value], "now": now, "most": most}
         while True:
             with retriable(), self._engine.begin() as connection:
-                ids = connection.execute(_CLAIM, given).scalars().all()
+                ids = connection.execute(CLAIM, given).scalars().all()
                 found = self._read(connection, ids, token) if ids else []
                 if not ids:
                     free_stranded(connection, [self._kind], now)

@@ -74,6 +74,19 @@ def test_one_that_failed_does_not_wait_for_a_clock_that_was_set_back(outbox):
     assert due(outbox, 60) == []
 
 
+def test_whatever_a_receiver_says_is_kept(outbox):
+    """Those of other packages may quote what no text of Postgres may hold."""
+    said = "it said \0 and \ud800"
+    tell_all(outbox)
+    (first,) = all_due(outbox, at(10))
+    outbox.failed(first, said, None, instead=replace(first, receiver="mail", instead_of=f"slack ({said})", id=None))
+    (second,) = outbox.due(at(60), "slack")
+    assert second.number == 1
+    assert [n.number for n in outbox.due(at(60), "mail")] == [0]
+    outbox.delivered(second, {"ts": said}, at(60))
+    assert outbox.waiting() == ["mail"]
+
+
 def test_every_failure_is_an_attempt(outbox):
     tell(outbox, a_group())
     for attempts in range(3):

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from monitor.core.errors import MonitorError, Retriable
+from monitor.core.errors import Fatal, MonitorError, Retriable
 from monitor.store.collect.source import _SESSION as SOURCE_SESSION
 from monitor.store.collect.store import _SESSION as COLLECT_SESSION
 from monitor.store.database import WRITER_SESSION, advisory_lock, retriable
@@ -88,3 +88,45 @@ def test_an_error_of_a_copy_repeats_no_row(writer):
         copy.write_row(("ada@example.org", "x", "1", "1"))
     assert "invalid input syntax" in str(caught.value)
     assert "ada" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("state", "kind"),
+    [
+        ("25P04", Retriable),  # transaction_timeout, which an administrator may set
+        ("25006", Retriable),  # read-only
+        ("40001", Retriable),  # a serialisation failure
+        ("40P01", Retriable),  # a deadlock
+        ("53100", Retriable),  # the disk is full
+        ("53300", Retriable),  # too many connections
+        ("55P03", Retriable),  # a lock is held for long
+        ("57014", Retriable),  # the statement takes too long
+        ("22003", Fatal),  # a number is out of range
+        ("23514", Fatal),  # a check is violated
+        ("42501", Fatal),  # a right is missing
+        ("54000", Fatal),  # a value is too long for an index
+        ("54001", Fatal),  # nested too deeply
+        ("XX001", Fatal),  # the data are corrupted
+    ],
+)
+def test_what_may_pass_is_tried_again_and_nothing_else(engine, writer, state, kind):
+    refused = f"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END $$"
+    with pytest.raises(kind), retriable(), engine.begin() as connection:
+        connection.execute(text(refused))
+    with pytest.raises(kind), writer.transaction() as connection:
+        connection.execute(refused)
+
+
+@pytest.mark.parametrize("value", ["\0 of ada", "\ud800 of ada"])
+def test_what_is_no_text_to_the_server_is_refused_for_good(engine, writer, value):
+    with pytest.raises(Fatal) as caught, retriable(), engine.begin() as connection:
+        connection.execute(text("SELECT CAST(:value AS text)"), {"value": value})
+    assert "ada" not in str(caught.value)
+    with pytest.raises(Fatal), writer.transaction() as connection:
+        connection.execute("SELECT %s::text", (value,))
+
+
+def test_a_value_that_no_index_holds_is_refused_for_good(writer):
+    words = " ".join(str(number**3) for number in range(30_000))
+    with pytest.raises(Fatal, match="index row"), writer.transaction() as connection:
+        connection.execute("INSERT INTO rollup_label (label, value) VALUES ('topic', %s)", (words,))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -27,7 +30,7 @@ def state_dir(postgres):  # noqa: ARG001  where that one starts, this one does
 
 
 @contextmanager
-def started(state_dir):
+def started(state_dir, *, ends=0):
     """A process that uses the embedded server until the block is left."""
     arguments = [sys.executable, "-c", SERVER, str(state_dir)]
     pipe = subprocess.PIPE
@@ -35,7 +38,7 @@ def started(state_dir):
         url = process.stdout.readline().strip()
         yield url
         process.stdin.close()
-    assert process.returncode == 0
+    assert process.returncode == ends
 
 
 def server_id(url):
@@ -81,6 +84,26 @@ def test_a_server_that_was_killed_starts_again_with_what_was_committed(state_dir
         subprocess.run(["kill", "-QUIT", str(master)], check=True)
     with started(state_dir) as url, psycopg.connect(url) as connection:
         assert connection.execute("SELECT what FROM kept").fetchall() == [("something",)]
+
+
+def test_after_a_process_was_killed_the_next_one_to_leave_stops_the_server(state_dir):
+    with started(state_dir, ends=-signal.SIGKILL) as url:
+        users = state_dir / "postgres" / ".handle_pids.json"
+        (pid,) = json.loads(users.read_text())
+        os.kill(pid, signal.SIGKILL)
+    assert server_id(url)
+    with started(state_dir) as again:
+        assert server_id(again) == server_id(url)
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(url)
+
+
+def test_a_list_of_users_that_was_cut_off_keeps_nobody_from_starting(state_dir):
+    with started(state_dir):
+        pass
+    (state_dir / "postgres" / ".handle_pids.json").write_text("[12")
+    with started(state_dir) as url:
+        assert server_id(url)
 
 
 def told(state_dir, *, before="", after=""):

@@ -184,6 +184,31 @@ def test_a_role_that_may_not_create_tables_is_told_so_and_nothing_remains(empty,
     assert tables(empty) == set()
 
 
+@pytest.mark.parametrize(
+    ("state", "kind", "advice"),
+    [
+        ("53100", Fatal, "mend that"),  # the disk is full
+        ("57014", Fatal, "mend that"),  # a statement took too long
+        ("57P01", OutOfReach, "check MONITOR_DATABASE_URL"),  # the server shuts down
+    ],
+)
+def test_what_the_server_refuses_while_it_migrates_is_not_taken_for_a_wrong_address(
+    empty, empty_database, state, kind, advice
+):
+    with psycopg.connect(empty_database) as connection:
+        connection.execute(f"""
+            CREATE FUNCTION refused() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+                RAISE EXCEPTION 'it is so' USING ERRCODE = '{state}';
+            END $$;
+            CREATE EVENT TRIGGER refused ON ddl_command_start WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION refused()
+        """)
+    with pytest.raises(kind, match=advice) as caught:
+        migrate(empty)
+    assert type(caught.value) is kind
+    assert "it is so" in str(caught.value)
+    assert not has_schema(empty)
+
+
 def test_a_migration_leaves_no_time_limit_on_the_connection_that_it_used(empty):
     with empty.connect() as connection:
         limits = "SELECT current_setting('lock_timeout'), current_setting('statement_timeout')"

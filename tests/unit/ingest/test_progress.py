@@ -65,6 +65,17 @@ def test_while_behind_the_last_message_that_was_stored_says_how_far(reading):
     assert reading.progress() == (one(at(3), behind=940),)
 
 
+def test_a_clock_that_was_ahead_and_is_set_right_hides_no_lag(reading):
+    reading.looked(at(1_000), {ONE: 5})
+    reading.looked(at(1_001), {ONE: 8})
+    reading.looked(at(0), {ONE: 9})  # set right
+    reading.stored([offset(8)])
+    assert reading.progress() == (one(at(0), behind=1),)
+    reading.stored([offset(9)])
+    reading.looked(at(7), {ONE: 20})
+    assert reading.progress() == (one(at(0), behind=11),)
+
+
 def test_partitions_that_went_elsewhere_are_not_told_of(reading):
     reading.placed(OTHER, 0)
     reading.looked(NOON, {ONE: 5, OTHER: 0})

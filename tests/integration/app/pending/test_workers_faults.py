@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -20,6 +20,8 @@ from monitor.app.pending.judging import JudgingWorker
 from monitor.app.pending.queue import Queue
 from monitor.app.pending.workers import work_off, working
 from monitor.app.wiring.application import Application, utc_now
+from monitor.assess.judge.metric import Outcome
+from monitor.assess.llm.exchange import BudgetSpent
 from monitor.core.errors import Fatal
 from monitor.core.pending import Work
 from monitor.core.settings.load import load_settings
@@ -57,14 +59,13 @@ def to_judge(database):
 class Pieces:
     """A judge whose tasks do what the test says of each answer."""
 
-    does: Callable[[str], Any] = lambda _: None
+    does: Callable[[str], Any] = lambda _: None  # it may return judgements of its own
     asked: list[str] = field(default_factory=list)
 
     def tasks(self, case):
         def task():
             self.asked.append(case.answer)
-            self.does(case.answer)
-            return [a_judgement()]
+            return self.does(case.answer) or [a_judgement()]
 
         return [task]
 
@@ -105,6 +106,39 @@ def test_a_defect_that_one_answer_brings_out_does_not_stop_the_judge(to_judge, j
         ("q-7", 1, "ZeroDivisionError: a defect")
     ]
     assert "Traceback" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"outcome": Outcome(score=0.5, reason="\0")}, {"model": " ".join(str(n**3) for n in range(1_000))}],
+    ids=["no text", "too long to index"],
+)
+def test_a_judgement_that_cannot_be_stored_costs_the_others_of_its_round_nothing(to_judge, judge_worker, rows, bad):
+    to_judge(6)
+    judge = Pieces(lambda answer_: [a_judgement(**bad)] if answer_ == "For 3 days." else [a_judgement()])
+    worker = judge_worker(judge)
+    worker.take(worker.queue.claim([Work.JUDGE], 6))
+    wait([task for _, tasks in worker._in_progress for task in tasks])
+    assert worker.step() == 6
+    assert judged(rows) == [(5, 5)]
+    assert rows("SELECT interaction_id, attempts, claim FROM pending") == [("q-3", 1, None)]
+    assert len(judge.asked) == 6
+
+
+def test_the_judge_goes_on_when_a_clock_that_was_ahead_is_set_right(to_judge, judge_worker, rows):
+    to_judge(8)
+    time, spent = [NOON + timedelta(days=1)], [BudgetSpent("spent", retry_after=36_000.0)]
+
+    def does(_):
+        if spent:
+            raise spent[0]
+
+    worker = judge_worker(Pieces(does), now=lambda: time[0], concurrency=1)
+    assert through(worker) == 2
+    spent.clear()
+    time[0] = NOON
+    through(worker)
+    assert judged(rows) == [(6, 6)]
 
 
 class Assessing:

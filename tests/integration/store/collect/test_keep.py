@@ -187,3 +187,12 @@ def test_log_records_are_parts_too(open_store):
     spans, logs = read_parts(store.parts([("", A)])["", A])
     assert sorted(spans, key=lambda s: s.span_id) == sorted(a_turn(A), key=lambda s: s.span_id)
     assert logs == [record]
+
+
+def test_an_open_trace_does_not_wait_for_a_clock_that_was_set_back(open_store, rows):
+    store = open_store(idle=90.0, close_after=10.0)
+    store.keep([collected(*a_turn(A)), collected(span(9, trace_id=B))])
+    rows("UPDATE trace SET due_at = due_at + CASE WHEN trace_id = %s THEN interval '1 day' ELSE '8 min' END", A)
+    assert store.claim(9) == []
+    store.purge()
+    assert [trace.trace_id for trace in store.claim(9)] == [A]

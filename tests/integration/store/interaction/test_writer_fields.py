@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from monitor.core.message import Position
 from monitor.core.model import (
     Metrics,
     Origin,
@@ -143,3 +144,12 @@ def test_every_field_of_a_dead_letter_is_kept(writer, rows):
         "is \ufffd wrong",
     ]
     assert len(digest) == 64
+
+
+def test_a_file_whose_name_is_no_text_is_stored(writer, rows):
+    """As `replay` reads it; Python has lone surrogates in the place of bytes that are not UTF-8."""
+    topic = "log\udcff.jsonl"
+    good = an_assessment(position=Position(topic=topic, partition=0, offset=0))
+    writer.write(a_batch(good, dead_letters=(a_dead_letter(message=a_message(b"no", topic=topic, offset=1)),)))
+    assert rows("SELECT source_topic FROM interaction UNION SELECT topic FROM dead_letter") == [("log\ufffd.jsonl",)]
+    assert rows("SELECT source, received, dead FROM ingest_minute") == [("log\ufffd.jsonl", 2, 1)]

@@ -83,6 +83,24 @@ def test_rows_in_the_default_partition_move_when_their_month_gets_its_own(writer
     }
 
 
+def test_rows_move_however_long_that_takes_and_then_statements_are_limited_again(writer, lies_in, rows):
+    """A clock that was ahead for days leaves more rows than can be moved in the time that a statement may take."""
+    october = datetime(2031, 10, 2, tzinfo=UTC)
+    write(writer, an_assessment(id="far", occurred_at=october, marks=FAR))
+    rows("""
+        CREATE FUNCTION limited() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF current_setting('statement_timeout') <> TG_ARGV[0] THEN
+                RAISE query_canceled USING MESSAGE = 'the limit is ' || current_setting('statement_timeout');
+            END IF;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER moving AFTER DELETE ON interaction_default FOR EACH STATEMENT EXECUTE FUNCTION limited('0');
+        CREATE TRIGGER after AFTER INSERT ON verdict_minute FOR EACH STATEMENT EXECUTE FUNCTION limited('20s')
+    """)
+    assert write(writer, an_assessment(id="in range", occurred_at=october)).assessed == 1
+    assert lies_in()["far"] == ("interaction_2031_10", "assessment_2031_10")
+
+
 def test_a_batch_may_hold_both_kinds_of_one_month(writer, lies_in):
     moment = datetime(2031, 9, 5, tzinfo=UTC)
     write(writer, an_assessment(id="far", occurred_at=moment, marks=FAR), an_assessment(id="near", occurred_at=moment))

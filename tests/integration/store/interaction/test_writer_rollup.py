@@ -96,6 +96,28 @@ def test_labels_beyond_the_cap_are_counted_together(writer, rows):
     assert rows("SELECT count(*) FROM interaction WHERE tags ->> 'topic' = 'topic 4'") == [(1,)]
 
 
+def test_values_beyond_the_cap_cost_no_question_each(writer):
+    """A producer may give each answer a topic of its own."""
+
+    class Counting:
+        def __init__(self, connection):
+            self.connection, self.asked = connection, 0
+
+        def execute(self, *given):
+            self.asked += 1
+            return self.connection.execute(*given)
+
+    cap = LabelCap({**MOST_VALUES, "topic": 2})
+    with writer.transaction() as connection:
+        counting = Counting(connection)
+        names = cap.resolve(counting, [("topic", str(number)) for number in range(100)] + [("topic", ""), ("app", "a")])
+    assert counting.asked <= 15
+    assert sorted(value for (label, _), value in names.items() if label == "topic") == sorted(
+        ["", "0", *["other"] * 99]
+    )
+    assert names["app", "a"] == "a"
+
+
 def test_the_cap_holds_over_several_writers_and_restarts(database, rows):
     for run in range(3):
         writer = Writer(database, clock, queue_key=QUEUE_KEY)

@@ -118,6 +118,15 @@ def test_a_clock_that_is_ahead_makes_no_negative_lag(store):
     assert store.watermark(at(2)) == at(1)
 
 
+def test_a_clock_that_was_ahead_and_is_set_right_hides_no_lag(store):
+    day = 24 * 60
+    store.note("monitor", [reached(day), reached(day, partition=1)], at(day))
+    store.note("monitor", [reached(-10, behind=7), reached(0, partition=1)], at(0))
+    assert store.lags(at(0))[0].counts == seconds(600.0)
+    assert store.watermark(at(5)) == at(-10)
+    assert store.last_seen(at(5)) == {"rag": at(0)}
+
+
 def offset(reached_, **over):
     return Offset(**{"topic": "rag", "partition": 0, "expected": None, "next": reached_, "begin": 0, **over})
 

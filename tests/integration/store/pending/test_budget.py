@@ -166,6 +166,15 @@ def test_it_is_remembered_no_longer_than_the_hour_lasts(budget, time):
     limited.reserve(SIDECAR, "gpt-test", ONE)
 
 
+@pytest.mark.parametrize("per", ["hour", "day"])
+def test_what_was_used_while_the_clock_was_ahead_is_of_that_time(budget, time, per):
+    asking = budget(**{f"calls_per_{per}": 2})
+    time.now = START + timedelta(days=1)
+    assert calls_until_spent(asking) == 2
+    time.now = START  # set right again
+    assert calls_until_spent(asking) == 2
+
+
 def test_a_refusal_that_is_remembered_does_not_grow(budget):
     """An exception that is raised again keeps the frames of every time before."""
     limited, depths = budget(calls_per_day=0), []

@@ -11,14 +11,14 @@ from threading import Barrier
 import psycopg
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, text
 
 from monitor.app.pending.judging import case_of
 from monitor.core.message import Position
 from monitor.core.model import Refusal, RefusalKind, Verdict
 from monitor.core.pending import Work
 from monitor.store.interaction.follow_ups import enqueue
-from monitor.store.pending.queue import LONGEST_WAIT, PendingQueue
+from monitor.store.pending.queue import CLAIM, LONGEST_WAIT, PendingQueue
 from tests.factories.answers import (
     A_STAND_IN,
     NOON,
@@ -100,6 +100,19 @@ def test_work_does_not_wait_for_a_clock_that_was_set_back(writer, queue, rows):
     assert ids(claim(queue, now=at(0))) == ["a"]
 
 
+def test_work_that_was_queued_by_a_clock_that_was_ahead_does_not_wait_for_it(database, writer, queue):
+    it = an_interaction()
+    writer.write(a_batch(an_assessment(interaction=it)))
+    with psycopg.connect(database) as connection:
+        connection.execute("DELETE FROM pending")
+        enqueue(connection, "monitor", NOON + timedelta(days=1), [(Work.SIDECAR, it)])
+    assert claim(queue, now=NOON) == []  # by which it becomes due
+    (found,) = claim(queue, now=NOON)
+    queue.failed([found], "busy", NOON + timedelta(hours=5))  # a server may ask for that
+    assert claim(queue, now=NOON) == []
+    assert claim(queue, now=NOON) == []
+
+
 def test_only_the_kinds_that_are_asked_for_are_taken_and_none_that_was_given_up(writer, queue):
     writer.write(a_batch(an_assessment(id="a", support=A_STAND_IN)))
     set_aside(writer, "b")
@@ -176,3 +189,42 @@ def test_the_judge_gets_a_follow_up_as_it_was_read(database, writer, queue, rows
     rows("UPDATE interaction SET question = '' WHERE id = 'q-1'")
     again = {one.interaction.id: one for one in queue.claimed(found["q-2"].token)}
     assert case_of(again["q-2"]).question == FOLLOW_UP
+
+
+def test_the_work_of_a_claim_does_not_grow_with_what_waits(engine):
+    """Neither for one kind of work nor for several."""
+
+    def looked_at(kinds, number):
+        queued = text("""
+            INSERT INTO pending (kind, app, interaction_id, occurred_at, group_id, queued_at, not_before)
+            SELECT kind, 'app', :number || ' ' || n, :now, 'monitor', :now,
+                CAST(:now AS timestamptz) - n * interval '1 s'
+            FROM generate_series(1, :number) n, unnest(CAST(:kinds AS text[])) AS kind ON CONFLICT DO NOTHING
+        """)
+        with engine.begin() as connection:
+            connection.execute(queued, {"kinds": kinds, "number": number, "now": NOON})
+            connection.execute(text("ANALYZE pending"))
+            given = {"claim": "ours", "lapses": LATER, "kinds": kinds, "now": NOON, "most": 8}
+            plan = connection.execute(text(f"EXPLAIN (ANALYZE, FORMAT JSON) {CLAIM}"), given).scalar_one()
+        return sum(_rows(plan[0]["Plan"]))
+
+    for kinds in (["judge"], ["assess", "sidecar"]):
+        few, many = looked_at(kinds, 2_000), looked_at(kinds, 8_000)
+        assert many <= few + 10
+
+
+def _rows(plan):
+    yield (plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)) * plan["Actual Loops"]
+    for below in plan.get("Plans", ()):
+        yield from _rows(below)
+
+
+def test_of_several_kinds_the_longest_due_come_first(database, writer, queue):
+    turns = [an_interaction(id=f"q-{n}") for n in range(6)]
+    writer.write(a_batch(*(an_assessment(interaction=it) for it in turns)))
+    with psycopg.connect(database) as connection:
+        connection.execute("DELETE FROM pending")
+        for minute, it in enumerate(turns):
+            enqueue(connection, "monitor", at(minute), [([Work.ASSESS, Work.SIDECAR][minute % 2], it)])
+    claimed = claim(queue, Work.ASSESS, Work.SIDECAR, now=LATER, most=3)
+    assert sorted(ids(claimed)) == ["q-0", "q-1", "q-2"]
