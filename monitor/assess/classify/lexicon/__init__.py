@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import re
 
-from monitor.assess.classify.lexicon.chinese import CHINESE
+from monitor.assess.classify.lexicon.dutch import DUTCH
 from monitor.assess.classify.lexicon.english import ENGLISH
 from monitor.assess.classify.lexicon.french import FRENCH
 from monitor.assess.classify.lexicon.german import GERMAN
 from monitor.assess.classify.lexicon.italian import ITALIAN
-from monitor.assess.classify.lexicon.japanese import JAPANESE
-from monitor.assess.classify.lexicon.korean import KOREAN
 from monitor.assess.classify.lexicon.portuguese import PORTUGUESE
 from monitor.assess.classify.lexicon.spanish import SPANISH
+from monitor.assess.classify.lexicon.unspaced.chinese import CHINESE
+from monitor.assess.classify.lexicon.unspaced.japanese import JAPANESE
+from monitor.assess.classify.lexicon.unspaced.korean import KOREAN
 from monitor.assess.classify.lexicon.wording import Wording, simplified, words
 
-WORDINGS = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, CHINESE, JAPANESE, KOREAN)
+WORDINGS = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, DUTCH, CHINESE, JAPANESE, KOREAN)
 UNSPACED = (CHINESE, JAPANESE, KOREAN)  # their words have no spaces around them, so the search is for pieces of text
 _SPACED = tuple(w for w in WORDINGS if w not in UNSPACED)
 
@@ -35,7 +36,7 @@ def _pieces(lists: list[frozenset[str]]) -> re.Pattern[str]:
 
 # A sentence of nothing but these words states nothing that could be checked: "Yes, they are."
 BARE = words(
-    "yes no ok okay correct true false yep nope ja nein doch oui non si sí sì sim não 是 否 对 不是 はい いいえ 네 "
+    "yes no ok okay correct true false yep nope ja nein doch nee oui non si sí sì sim não 是 否 对 不是 はい いいえ 네 "
     "아니요 아니오 i you he she it we they that there is are was were am do does did can could will would may must "
     "should has have not t"
 )
