@@ -3,8 +3,8 @@
 An answer refuses in full when it holds only a refusal and courtesy, when it opens with a refusal and little else
 follows, or when more than SHARE of its words refuse. Asides (what the documents cover instead, whom else to ask) answer
 nothing and do not count; reports of what the documents do say count for less. An answer refuses in part when it answers
-the rest. A clause that answers next to one that refuses ("the manual does not give the price, but …") counts as a
-sentence of its own.
+the rest; after a mere limit ("I can only help with returns") whatever is stated is an answer. A clause that answers
+next to one that refuses ("the manual does not give the price, but …") counts as a sentence of its own.
 """
 
 from __future__ import annotations
@@ -224,8 +224,20 @@ def _kind(
             content += words * weight
             answered += words * (weight == 1)
             opens = opens if opens is not None or not words * weight else False
+    if answered and _only_limits(folded, sentences, wordings):
+        return RefusalKind.PARTIAL, answered
     full = content <= OPENING_CONTENT * refusing if opens else refusing > SHARE * (refusing + content)
     return (RefusalKind.FULL if full and content <= MOST_CONTENT else RefusalKind.PARTIAL), answered
+
+
+def _only_limits(folded: str, sentences: list[Sentence], wordings: list[Wording]) -> bool:
+    """Whether each refusal only names what the speaker can do or knows: what follows it is an answer after all."""
+    limits = {w.code: w.limit for w in wordings}
+    return all(
+        limits[s.language].match(folded[s.cue[0] : s.end])
+        for s in sentences
+        if s.role is Role.REFUSING and s.cue is not None and s.language is not None
+    )
 
 
 def _weight(text: str, wordings: list[Wording], asked: frozenset[str]) -> float:

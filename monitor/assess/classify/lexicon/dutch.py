@@ -16,7 +16,7 @@ _SOURCE = (
     r"rapport|"
     r"richtlijn(?:en)?|website|hoofdstuk(?:ken)?|database)"
 )
-_NOT = r"(?:niet|geen|niets|nergens|nooit)"
+_NOT = r"(?:niet|geen|niets|niks|nergens|nooit)"
 _SAID = (
     r"(?:bevat(?:ten)?|vermeld(?:t|en)?|genoemd|noem(?:t|en)|beschr\w+|gespecificeerd|specificeert|specificeren|"
     r"aangegeven|zegt?|zeggen|gezegd|staa[nt]|vinden|vindt|gevonden|behandel(?:d|t|en)|besproken|bespreekt|bespreken|"
@@ -32,9 +32,10 @@ _INFORMATION = (
 _REPLY = (
     r"(?:beantwoorden|antwoorden|helpen|verderhelpen|zeggen|vinden|terugvinden|vertellen|bepalen|vaststellen|"
     r"bevestigen|"
-    r"beoordelen|achterhalen|opmaken|afleiden|meedelen|adviseren|assisteren|ingaan|van dienst zijn|opzoeken|voldoen|"
+    r"beoordelen|achterhalen|opmaken|afleiden|meedelen|adviseren|assisteren|ingaan|halen|van dienst zijn|opzoeken|"
+    r"voldoen|"
     r"(?:antwoord|informatie|gegevens|advies|uitsluitsel|uitleg|details|oordeel) (?:\w+ ){0,4}(?:geven|verstrekken|"
-    r"bieden|delen))"
+    r"bieden|delen)|uitspra(?:ak|ken) (?:\w+ ){0,2}doen)"
 )
 _SAY = (
     r"(?:vermeld|noem|beschrij|specificeer|specificer|zeg|leg|geef|gev|behandel|bespre"
@@ -46,7 +47,8 @@ _HERE = r"(?:hier|daar|er|hierover|daarover|dit|dat|deze|die|het)"
 DUTCH = Wording(
     code="nl",
     cues=words(
-        "niet geen niets nergens nooit noch onbekend onduidelijk onmogelijk onvoldoende ontbreekt ontbreken buiten"
+        "niet geen niets niks nergens nooit noch onbekend onduidelijk onmogelijk onvoldoende ontbreekt ontbreken "
+        "buiten alleen slechts enkel uitsluitend beperkt"
     ),
     openers=words(
         "ja nee zeker natuurlijk uiteraard graag prima oké okay ok hallo hoi hey dag goedendag goedemorgen goedemiddag "
@@ -92,6 +94,9 @@ DUTCH = Wording(
         r"deskundigheid|bevoegdheid|scope)\w*\b|\bbuiten (?:het bereik|de reikwijdte|de scope) van (?:mijn|wat ik|deze|"
         r"de)\b|"
         r"\bbuiten wat ik\b|\bhoort niet (?:bij|tot) mijn\b|\bvalt niet (?:binnen|onder) mijn\b",
+        r"\bgeen verstand van\b|^er (?:staat|wordt) (?:niet|nergens)(?: \w+)? (?:vermeld |genoemd |beschreven |"
+        r"aangegeven |gezegd |uitgelegd )?"
+        r"(?:hoe|wie|wat|waar|wanneer|of|welke?|waarom)\b",
         # the documents
         rf"\b(?:{_HERE}|over (?:dit|dat|deze|die|uw|je|jouw) \w+)\b (?:\w+ )?(?:is|zijn|staat|staan|wordt|worden|heb|"
         r"hebben|kan|valt|zegt)\b"
@@ -147,6 +152,17 @@ DUTCH = Wording(
         r"niet\b[^.;]{0,40}?(?:beschikbaar|aanwezig|opgenomen|in de|in het|vinden|gevonden|bekend|vermeld|voor)\b",
         r"\b(?:niet|geen)\b[^.;]{0,30}\b(?:relevant|gerelateerd|verwant)\w* (?:aan|voor|met) (?:de|het|deze) (?:\w+ "
         rf")?(?:{_TEXT}|vraag)\b",
+    ),
+    limit=pattern(
+        r"^(?:ik kan|kan ik) (?:u |je |helaas |hier )*(?:alleen|slechts|enkel|uitsluitend) [^.;:]{0,80}\b(?:helpen|"
+        r"beantwoorden|antwoorden|"
+        r"assisteren|informatie (?:\w+ )?(?:geven|verstrekken))\b|^ik kan (?:\w+ ){0,5}?(?:alleen|uitsluitend) (?:\w+ "
+        r"){0,6}(?:helpen|beantwoorden)\b",
+        r"^(?:ik heb|heb ik|we hebben|wij hebben|ik beschik|beschik ik) (?:helaas |hier )?(?:alleen|slechts|enkel|"
+        r"uitsluitend) (?:\w+ ){0,2}"
+        rf"(?:{_INFORMATION}|toegang|documenten)\b|^ik beantwoord (?:helaas )?(?:alleen|uitsluitend) vragen\b|\bmijn "
+        r"kennis (?:is beperkt tot|"
+        r"beperkt zich tot)\b",
     ),
     fact=pattern(
         r"^(?!.*\b(?:ik|wij|we)\b).*?\b(?:mag|mogen|moet|moeten|hoeft|hoeven|hoef|dient|dienen) (?:\w+ ){0,2}(?:niet|"
@@ -233,7 +249,8 @@ DUTCH = Wording(
     lead=pattern(
         r"[\W_]*(?:(?:het )?spijt (?:me|mij|ons)(?: zeer| heel erg)?|sorry|(?:mijn )?excuses|helaas|jammer genoeg|"
         r"echter|maar|dus|daarom|nee(?=,)|ja|en|"
-        r"ook|bovendien|daarnaast|eerlijk gezegd|ik ben bang dat|hallo|momenteel|op dit moment|tja|hm+)\b[\W_]*"
+        r"ook|ik begrijp (?:uw|je) vraag|bovendien|daarnaast|eerlijk gezegd|ik ben bang dat|hallo|momenteel|op dit "
+        r"moment|tja|hm+)\b[\W_]*"
     ),
     border=pattern(
         r"[,;:–—-]+ (?:maar|echter|terwijl|hoewel|daarentegen)\b ?",

@@ -31,7 +31,7 @@ GERMAN = Wording(
     code="de",
     cues=words(
         "nicht nichts nirgends kein keine keinen keiner keinem keines außerhalb unklar unbekannt weder unmöglich "
-        "ungewiss überfragt offen leider überschreitet"
+        "ungewiss überfragt offen leider überschreitet nur lediglich ausschließlich beschränkt"
     ),
     openers=words(
         "gerne gern natürlich selbstverständlich klar sicher hallo guten vielen danke herzlichen gute das ich wir "
@@ -90,7 +90,20 @@ GERMAN = Wording(
         rf"\b{_INFORMATION} (?:\w+ ){{0,3}}(?:ist|sind|liegen|liegt|steht|stehen) (?:\w+ ){{0,3}}(?:nicht|"
         r"keine)\b[^.;]{0,30}(?:verfügbar|vor|vorhanden|enthalten|bekannt|zur verfügung)",
     ),
+    limit=pattern(
+        r"^(?:ich (?:kann|darf)|(?:kann|darf) ich) (?:ihnen |dir |leider |hier )*(?:nur|lediglich|ausschließlich) "
+        r"[^.;:]{0,80}\b"
+        r"(?:helfen|weiterhelfen|beantworten|antworten|unterstützen|auskunft geben|informationen geben)\b",
+        r"^(?:ich (?:habe|besitze)|(?:habe|besitze) ich|wir haben) (?:leider |hier )?(?:nur|lediglich|ausschließlich) "
+        rf"(?:\w+ ){{0,2}}(?:{_INFORMATION}|"
+        r"zugriff|zugang|unterlagen|dokumente|wissen)\b|^ich beantworte (?:leider )?(?:nur|ausschließlich) fragen\b|"
+        r"\bmein wissen (?:ist|"
+        r"beschränkt sich) (?:\w+ ){0,3}(?:auf|beschränkt)\b",
+    ),
     fact=pattern(
+        r"^(?!.*\b(?:ich|wir)\b).*\bkeine (?:\w+ )?(?:personenbezogenen|persönlichen|vertraulichen|sensiblen|geheimen) "
+        r"(?:daten|"
+        r"informationen|angaben)\b(?! (?:zu|über|von|des|der)\b)",
         r"^(?!.*\b(?:ich|wir)\b).*?\b(?:dürfen|darf|müssen|muss|sollen|soll|sollte|sollten|brauchen|braucht) "
         r"(?:\w+ ){0,2}(?:nicht|keine?[nrms]?)\b",
         r"\bkeine (?:angaben|informationen|daten), die (?:sie|du|man)\b|^(?:wenn|falls|sofern|solange|"

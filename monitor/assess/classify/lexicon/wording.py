@@ -32,8 +32,10 @@ def simplified(text: str) -> str:
 class Wording:
     """The wording of one language.
 
-    `refusing` is searched in a clause: the speaker does not answer, or the documents do not.
-    `fact` is searched in the same clause and overrules `refusing`: a statement of fact in the words of a refusal.
+    `refusing` is searched in a clause: the speaker does not answer, or the documents do not. So is `limit`: the
+    speaker names the only thing that it can do or knows ("I can only help with returns"), which refuses if nothing
+    else is said.
+    `fact` is searched in the same clause and overrules both: a statement of fact in the words of a refusal.
     `courtesy`, `hedge` and `apology` must match a sentence or clause from end to end; an apology is a courtesy that
     refuses if nothing else is said. `lead` is matched repeatedly at the head of a clause and skipped.
     `border` is the end of a clause up to the start of the next; `concessive` is matched at the head of a sentence
@@ -49,6 +51,7 @@ class Wording:
     cues: frozenset[str]
     openers: frozenset[str]
     refusing: re.Pattern[str]
+    limit: re.Pattern[str]
     fact: re.Pattern[str]
     courtesy: re.Pattern[str]
     hedge: re.Pattern[str]
