@@ -40,9 +40,9 @@ BARE = words(
     "아니요 아니오 i you he she it we they that there is are was were am do does did can could will would may must "
     "should has have not t"
 )
-CUES = _by_word([(w, w.cues) for w in _SPACED])
+CUES = _by_word([(w, w.cues | w.limit_cues) for w in _SPACED])
 OPENERS = _by_word([(w, w.openers) for w in _SPACED])
-CUE_PIECES = _pieces([w.cues for w in UNSPACED])
+CUE_PIECES = _pieces([w.cues | w.limit_cues for w in UNSPACED])
 OPENER_PIECES = _pieces([w.openers for w in UNSPACED])
 
 _UNSPACED_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")

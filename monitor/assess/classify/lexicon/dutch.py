@@ -47,9 +47,9 @@ _HERE = r"(?:hier|daar|er|hierover|daarover|dit|dat|deze|die|het)"
 DUTCH = Wording(
     code="nl",
     cues=words(
-        "niet geen niets niks nergens nooit noch onbekend onduidelijk onmogelijk onvoldoende ontbreekt ontbreken "
-        "buiten alleen slechts enkel uitsluitend beperkt"
+        "niet geen niets niks nergens nooit noch onbekend onduidelijk onmogelijk onvoldoende ontbreekt ontbreken buiten"
     ),
+    limit_cues=words("alleen slechts enkel uitsluitend beperkt"),
     openers=words(
         "ja nee zeker natuurlijk uiteraard graag prima oké okay ok hallo hoi hey dag goedendag goedemorgen goedemiddag "
         "goedenavond beste geachte bedankt dank dankjewel hartelijk goede wat dat een sorry excuses het mijn onze ik "

@@ -18,11 +18,11 @@ _EXPERT = (
 ENGLISH = Wording(
     code="en",
     cues=words(
-        "t not none nothing neither nowhere never cannot unable unclear unknown unavailable unspecified "
-        "unanswerable insufficient beyond outside fails fail na n no impossible unsure decline refuse silent "
-        "rather little uncertain inconclusive leaves left missing difficult hard incapable lack needed required ask "
-        "only limited solely exclusively restricted"
+        "t not none nothing neither nowhere never cannot unable unclear unknown unavailable unspecified unanswerable "
+        "insufficient beyond outside fails fail na n no impossible unsure decline refuse silent rather little "
+        "uncertain inconclusive leaves left missing difficult hard incapable lack needed required ask"
     ),
+    limit_cues=words("only limited solely exclusively restricted"),
     openers=words(
         "sure certainly of absolutely hello hi hey dear good greetings thank thanks great excellent that you sorry my "
         "apologies i we if please let feel is would do don hope glad happy have best here note this these it in to "

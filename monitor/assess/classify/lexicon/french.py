@@ -27,9 +27,10 @@ _STATED = (
 FRENCH = Wording(
     code="fr",
     cues=words(
-        "ne n aucun aucune rien dehors delà impossible ignore incapable non sans inconnu inconnue muet muette "
-        "regret dépasse hors que qu seulement uniquement limitent limite"
+        "ne n aucun aucune rien dehors delà impossible ignore incapable non sans inconnu inconnue muet muette regret "
+        "dépasse hors"
     ),
+    limit_cues=words("que qu seulement uniquement limitent limite"),
     openers=words(
         "bien bonjour bonsoir merci excellente bonne c très je nous désolé désolée désolés toutes mes excusez "
         "pardon n si faites dites avez puis y souhaitez pourriez pouvez est veuillez contactez cordialement j en "

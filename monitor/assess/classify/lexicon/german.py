@@ -31,8 +31,9 @@ GERMAN = Wording(
     code="de",
     cues=words(
         "nicht nichts nirgends kein keine keinen keiner keinem keines außerhalb unklar unbekannt weder unmöglich "
-        "ungewiss überfragt offen leider überschreitet nur lediglich ausschließlich beschränkt"
+        "ungewiss überfragt offen leider überschreitet"
     ),
+    limit_cues=words("nur lediglich ausschließlich beschränkt"),
     openers=words(
         "gerne gern natürlich selbstverständlich klar sicher hallo guten vielen danke herzlichen gute das ich wir "
         "es tut entschuldigung entschuldigen verzeihung bitte wenn falls sollten lassen zögern melden kann haben "

@@ -27,9 +27,9 @@ ITALIAN = Wording(
     code="it",
     cues=words(
         "non nessun nessuna nessuno fuori impossibile ignoro sconosciuto sconosciuta senza nulla niente né neanche "
-        "nemmeno incapace esula supera insufficiente insufficienti oltre neppure solo soltanto solamente "
-        "esclusivamente limitano limita"
+        "nemmeno incapace esula supera insufficiente insufficienti oltre neppure"
     ),
+    limit_cues=words("solo soltanto solamente esclusivamente limitano limita"),
     openers=words(
         "certo certamente sì si volentieri ciao buongiorno buonasera salve grazie ottima bella buona è mi ci "
         "scusi scusa scusate chiedo le se non fammi mi fatemi posso c ha hai desidera vuole potrebbe può puoi per "

@@ -27,8 +27,9 @@ PORTUGUESE = Wording(
     code="pt",
     cues=words(
         "não nenhum nenhuma nenhuns fora desconheço impossível nem sem nada desconhecido desconhecida desconhece "
-        "incapaz excede insuficiente além ignoro tampouco só apenas somente limita limitado"
+        "incapaz excede insuficiente além ignoro tampouco"
     ),
+    limit_cues=words("só apenas somente limita limitado"),
     openers=words(
         "claro com certeza sim olá bom boa obrigado obrigada muito ótima excelente essa é lamento desculpe "
         "desculpa peço sinto as se não avise diga posso há tem precisa deseja quer poderia pode por entre "

@@ -27,8 +27,9 @@ SPANISH = Wording(
     code="es",
     cues=words(
         "no desconozco ningún ninguna ninguno ningunos fuera imposible ni sin tampoco nada desconocido desconocida "
-        "desconoce incapaz excede silencio insuficiente solo sólo solamente únicamente limita"
+        "desconoce incapaz excede silencio insuficiente"
     ),
+    limit_cues=words("solo sólo solamente únicamente limita"),
     openers=words(
         "claro por supuesto desde hola buenos buenas gracias muchas de excelente buena es lo disculpe disculpa "
         "perdón mis si no hágamelo avíseme dígame puedo hay tiene necesita desea quiere podría puede favor "

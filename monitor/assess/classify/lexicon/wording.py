@@ -43,12 +43,14 @@ class Wording:
     answers nothing next to a refusal: what the documents cover instead, whom else to ask. `report` is matched at the
     head of a clause about what the documents do say.
 
-    `cues` holds a word (in languages without spaces: a piece of text) of every refusing clause, `openers` the first
-    word (or piece) of every courtesy, hedge and apology. Most sentences need no search beyond these.
+    `cues` holds a word (in languages without spaces: a piece of text) of every refusing clause, most of them negations,
+    `limit_cues` one of every limit, `openers` the first word (or piece) of every courtesy, hedge and apology. Most
+    sentences need no search beyond these.
     """
 
     code: str
     cues: frozenset[str]
+    limit_cues: frozenset[str]
     openers: frozenset[str]
     refusing: re.Pattern[str]
     limit: re.Pattern[str]
