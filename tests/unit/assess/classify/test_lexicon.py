@@ -19,7 +19,7 @@ from monitor.core.model import RefusalKind
 
 
 def test_languages_are_told_by_their_codes():
-    assert [w.code for w in WORDINGS] == ["en", "de", "fr", "es", "pt", "it", "nl", "zh", "ja", "ko"]
+    assert [w.code for w in WORDINGS] == ["en", "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "tr", "zh", "ja", "ko"]
     assert [w.code for w in UNSPACED] == ["zh", "ja", "ko"]
 
 
