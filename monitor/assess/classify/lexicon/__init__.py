@@ -13,6 +13,8 @@ from monitor.assess.classify.lexicon.english import ENGLISH
 from monitor.assess.classify.lexicon.french import FRENCH
 from monitor.assess.classify.lexicon.german import GERMAN
 from monitor.assess.classify.lexicon.italian import ITALIAN
+from monitor.assess.classify.lexicon.nordic.danish import DANISH
+from monitor.assess.classify.lexicon.nordic.swedish import SWEDISH
 from monitor.assess.classify.lexicon.portuguese import PORTUGUESE
 from monitor.assess.classify.lexicon.slavic.polish import POLISH
 from monitor.assess.classify.lexicon.slavic.russian import RUSSIAN
@@ -31,6 +33,8 @@ WORDINGS = (
     PORTUGUESE,
     ITALIAN,
     DUTCH,
+    SWEDISH,
+    DANISH,
     POLISH,
     RUSSIAN,
     TURKISH,
