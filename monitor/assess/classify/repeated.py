@@ -24,7 +24,7 @@ _FUNCTION = COMMON | {"does", "been", "were", "would", "could", "these", "there"
 
 
 def repeated(refusals: Sequence[tuple[str, Wording]], documents: Sequence[str]) -> list[bool]:
-    """Of each refusal, whether a sentence of a document denies the same in the same words.
+    """Of each refusal, whether a sentence of a document denies the same in the same words, and not as a condition.
 
     Args:
         refusals: the refusing clauses without their leads, folded, and their wordings.
@@ -52,7 +52,7 @@ def _is_said(said: str, wording: Wording, documents: Sequence[str], folded: Sequ
                 words = UNSPACED_WORD.findall(sentence)
                 held = f" {' '.join(words)}"
                 denies = not wording.cues.isdisjoint(words)
-            if denies and sum(piece in held for piece in pieces) >= least:
+            if denies and sum(piece in held for piece in pieces) >= least and not wording.fact.search(sentence):
                 return True
     return False
 

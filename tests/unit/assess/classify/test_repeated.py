@@ -41,6 +41,8 @@ def test_what_a_document_says_itself_is_an_answer(answer, document):
             "This document does not mention fees of other banks.",
         ),
         ("The document does not contain macros.", "This document contains only macros."),
+        # it is a condition
+        ("The document does not mention the price.", "If the document does not mention the price, ask the office."),
         # the words are in two sentences
         ("The guide does not explain the winter mode.", "The guide does not expire. See the explained winter mode."),
         # too little is said
