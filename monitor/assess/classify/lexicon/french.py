@@ -68,6 +68,9 @@ FRENCH = Wording(
         r"insuffisant\w*)\b|\bje (?:préfère|dois) (?:\w+ )?(?:ne pas|refuser|décliner)",
         r"^(?:malheureusement,? )?(?:l'|cette |les |ces )informations? (?:\w+ )?(?:n'est|ne sont) pas\b "
         r"(?:disponible|fourni|précis|dans|accessible|incluse)",
+        r"^(?:la |cette |l'|les )?(?:réponses?|informations?) [^.;]{0,50}?ne (?:se trouvent?|figurent?|sont|est) pas "
+        r"(?:dans|parmi)\b|"
+        r"^la réponse ne (?:se trouve|figure) pas\b",
     ),
     limit=pattern(
         r"^je ne (?:peux|suis en mesure de) (?:vous )?(?:aider|répondre|renseigner|assister|informer|fournir "

@@ -90,6 +90,13 @@ GERMAN = Wording(
         r"meine[nm]\b|\b(?:überschreitet|übersteigt) mein",
         rf"\b{_INFORMATION} (?:\w+ ){{0,3}}(?:ist|sind|liegen|liegt|steht|stehen) (?:\w+ ){{0,3}}(?:nicht|"
         r"keine)\b[^.;]{0,30}(?:verfügbar|vor|vorhanden|enthalten|bekannt|zur verfügung)",
+        r"\b(?:dokumente|unterlagen|quellen|texte|textstellen|artikel|auszüge|passagen|kontext|handbuch|dokumentation) "
+        r"(?:\w+ )?(?:nennt|nennen|"
+        r"erwähnt|erwähnen|beschreibt|beschreiben|enthalten) (?:\w+ ){0,2}keine?[nrms]?\b",
+        rf"\bkeine?[nrs]? (?:der|dieser|von den) (?:\w+ ){{0,2}}{_SOURCE}\b[^.;]{{0,60}}?(?:\b{_SAID}|$|[.!])",
+        r"(?:beratung|auskunft|auskünfte|empfehlung(?:en)?|ratschläge) (?:kann|darf) ich (?:\w+ ){0,2}(?:nicht|keine) "
+        r"(?:\w+ )?(?:geben|leisten|erteilen|"
+        r"anbieten)\b",
     ),
     limit=pattern(
         r"^(?:ich (?:kann|darf)|(?:kann|darf) ich) (?:ihnen |dir |leider |hier )*(?:nur|lediglich|ausschließlich) "
