@@ -143,9 +143,11 @@ REFUSING = pattern(
     rf"\b(?:it|this|that)(?:'s| is) {_LY}(?:impossible|difficult|hard|not possible)(?: for me)? to {_LY}(?:answer|"
     rf"say|tell|determine|know (?:{_ASK}|for)|identify|draw|infer|confirm (?:this|that|if|whether))\b",
     rf"(?<!if\s)\b(?:is|are|was|were)(?: not|n't) {_LY}(?:specified|mentioned|stated|disclosed|documented)(?:$|[.!])",
-    r"^(?:unknown|unclear|n/?a|no answer|no comment|not (?:specified|mentioned|stated|known|answerable|provided|"
-    r"found|applicable|disclosed|available))\b[^:,]{0,30}$|^unknown\b|^(?:absolutely )?no (?:idea|clue)\b|^no "
-    r"(?:relevant |such )?(?:information|mention|details|data|answer)\b[^:,]{0,30}$",
+    rf"^(?:(?:unknown|unclear)(?=[.!]*$| (?:{_ASK}|from|in|to|at|based|given)\b)|n/a|na(?=[.!]*$)|no answer|no "
+    r"comment|not (?:specified|mentioned|stated|known|answerable|provided|found|applicable|disclosed|"
+    r"available))\b[^:,]{0,30}$|"
+    r"^unknown(?:$|[.!,;])|^(?:absolutely )?no (?:idea|clue)\b|^no (?:relevant |such )?(?:information|mention|details|"
+    r"data|answer)\b[^:,]{0,30}$",
     rf"\bno {upto(6)}(?:is|are|was|were) {_LY}(?:mentioned|specified|stated|described|indicated|given)(?:$|[.!]| in "
     r"(?:the|this|these) )",
     rf"\b(?:and|but) does(?: not|n't) {_LY}(?:mention|specif|state|address|discuss|explain|{_HOLD} (?:{_ABOUT}|"

@@ -65,10 +65,11 @@ GERMAN = Wording(
         rf"\b{_SOURCE}\b[^.;]{{0,90}}?\b{_NOT}\b[^.;]{{0,80}}?\b{_SAID}\b",
         rf"\b{_SOURCE} (?:steht|stehen|findet sich|finden sich) (?:\w+ ){{0,4}}nichts\b",
         r"\b(?:enthalten|enthält|erwähnen|nennen|nennt|erwähnt|beschreiben|geben|gibt|sagen|sagt|liefern|liefert|"
-        rf"machen)\b[^.;]{{0,40}}?\b(?:keine?n?|nichts|nicht)\b[^.;]{{0,60}}?(?:{_INFORMATION}|darüber|dazu|aussage|"
+        rf"machen)\b[^.;]{{0,40}}?\b(?:keine?n?|nichts|nicht)\b[^.;]{{0,60}}?\b(?:(?!daten){_INFORMATION}|darüber|dazu|"
+        r"aussage|"
         r"auskunft)",
         rf"\bkeine?n? (?:\w+ ){{0,2}}{_INFORMATION}(?: (?:dazu|darüber|hierzu|zu|über|vor|verfügbar|vorhanden|"
-        r"gefunden|enthalten|zum|zur)\b|$|[.!])",
+        r"gefunden|enthalten|zum|zur)\b|(?<!daten)(?:$|[.!]))",
         r"\b(?:steht|findet sich|finden sich|ist|wird|sind|werden|wurde|geht|gehen|lässt sich|lassen "
         rf"sich)\b[^.;]{{0,90}}?\b{_NOT}\b[^.;]{{0,50}}?(?:in den|aus den|im|aus dem|in der|aus der) (?:\w+ "
         rf"){{0,2}}{_SOURCE}",

@@ -6,52 +6,46 @@ from monitor.assess.classify.lexicon.wording import Wording, pattern, upto, whol
 
 _TEXT = (
     r"(?:belge|doküman|döküman|metin|metn|bağlam|kaynak|kaynağ|makale|kılavuz|pasaj|paragraf|bilgi (?:bankası|tabanı)|"
-    r"içerik|içeriğ|"
-    r"arama sonuç|materyal|broşür)\w*"
+    r"içerik|içeriğ|arama sonuç|materyal|broşür)\w*"
 )
-_INFORMATION = r"(?:bilgi(?!sayar|lendir)|yanıt|cevap|cevab|açıklama|ifade|ayrıntı|detay)\w*"
+_INFORMATION = r"(?:bilgi(?!sayar|lendir)|yanıt|cevap|cevab|açıklama|ayrıntı|detay)\w*"
 _ENDS = r"(?:[ıi]yorum|[ae]m|[ıi]yoruz|[ae]y[ıi]z|[ae]d[ıi]m|[ae]d[ıi]k|d[ıi]m|d[ıi]k|[ae]yaca[ğg][ıi]m|[ae]yece[ğg]im)"
 _MISSING = (
     r"(?:bulunmuyor|bulunmamaktadır|bulunmamakta|bulunamadı|bulunamamıştır|mevcut değil(?:dir)?|yer almıyor|yer "
-    r"almamaktadır|verilmemiş(?:tir)?|"
-    r"verilmiyor|verilmemektedir|içermiyor|içermemektedir|vermiyor|vermemektedir|geçmiyor|sunmuyor)"
+    r"almamaktadır|verilmemiş(?:tir)?|verilmiyor|verilmemektedir|geçmiyor)"
 )
 _SAY = (
-    rf"(?:{_MISSING}|bahsetmiyor|bahsetmemektedir|bahsedilmiyor|bahsedilmemiş(?:tir)?|bahsedilmemektedir|belirtilmemiş(?:tir)?|belirtilmiyor|"
-    r"belirtilmemektedir|belirtmiyor|belirtmemektedir|söylemiyor|söylenmiyor|açıklanmamış(?:tır)?|açıklanmıyor|açıklamıyor|açıklamamaktadır|"
-    r"geçmemektedir|değinmiyor|değinilmiyor|değinilmemiş(?:tir)?|anlaşılmıyor|anlaşılmamaktadır|yazmıyor|(?:net|açık|"
-    r"belli) değil(?:dir)?|"
-    r"hiçbir şey (?:yok|yazmıyor|söylenmiyor)|(?:bilgi|yanıt|cevap) yok(?:tur)?)"
+    rf"(?:{_MISSING}|içermiyor|içermemektedir|vermiyor|vermemektedir|sunmuyor|bahsetmiyor|bahsetmemektedir|"
+    r"bahsedilmiyor|bahsedilmemiş(?:tir)?|bahsedilmemektedir|belirtilmemiş(?:tir)?|belirtilmiyor|"
+    r"belirtilmemektedir|belirtmiyor|belirtmemektedir|söylemiyor|söylenmiyor|açıklanmamış(?:tır)?|açıklanmıyor|"
+    r"açıklamıyor|açıklamamaktadır|geçmemektedir|değinmiyor|değinilmiyor|değinilmemiş(?:tir)?|anlaşılmıyor|"
+    r"anlaşılmamaktadır|yazmıyor|(?:net|açık|belli) değil(?:dir)?|hiçbir şey (?:yok|yazmıyor|söylenmiyor)|(?:bilgi|"
+    r"yanıt|cevap) yok(?:tur)?)"
 )
 
 TURKISH = Wording(
     code="tr",
     cues=words(
         "bilmiyorum bilemiyorum bilemem yok yoktur değil değilim değildir yanıtlayamıyorum yanıtlayamam "
-        "yanıtlayamıyoruz cevaplayamıyorum cevaplayamam "
-        "veremiyorum veremem veremeyeceğim edemiyorum edemem olamıyorum olamam olamayacağım söyleyemem söyleyemiyorum "
-        "bulamadım bulamıyorum bulamadık "
-        "bulunamadı bulunamamıştır belirleyemiyorum paylaşamam paylaşamıyorum sunamıyorum sunamam bulunmuyor "
-        "bulunmamaktadır bulunmamakta almıyor "
-        "almamaktadır verilmemiş verilmemiştir verilmiyor verilmemektedir içermiyor içermemektedir vermiyor "
-        "vermemektedir geçmiyor geçmemektedir sunmuyor "
-        "bahsetmiyor bahsetmemektedir bahsedilmiyor bahsedilmemiş bahsedilmemiştir bahsedilmemektedir belirtilmemiş "
-        "belirtilmemiştir belirtilmiyor "
-        "belirtilmemektedir belirtmiyor belirtmemektedir söylemiyor söylenmiyor açıklanmamış açıklanmamıştır "
-        "açıklanmıyor açıklamıyor açıklamamaktadır "
-        "değinmiyor değinilmiyor değinilmemiş değinilmemiştir anlaşılmıyor anlaşılmamaktadır yazmıyor bilinmiyor "
-        "bilinmemektedir belirsiz belirsizdir "
-        "dışında dışındadır imkansız imkansızdır zor yetersiz yetersizdir"
+        "yanıtlayamıyoruz cevaplayamıyorum cevaplayamam veremiyorum veremem veremeyeceğim edemiyorum edemem olamıyorum "
+        "olamam olamayacağım söyleyemem söyleyemiyorum bulamadım bulamıyorum bulamadık bulunamadı bulunamamıştır "
+        "belirleyemiyorum paylaşamam paylaşamıyorum sunamıyorum sunamam bulunmuyor bulunmamaktadır bulunmamakta "
+        "almıyor almamaktadır verilmemiş verilmemiştir verilmiyor verilmemektedir içermiyor içermemektedir vermiyor "
+        "vermemektedir geçmiyor geçmemektedir sunmuyor bahsetmiyor bahsetmemektedir bahsedilmiyor bahsedilmemiş "
+        "bahsedilmemiştir bahsedilmemektedir belirtilmemiş belirtilmemiştir belirtilmiyor belirtilmemektedir "
+        "belirtmiyor belirtmemektedir söylemiyor söylenmiyor açıklanmamış açıklanmamıştır açıklanmıyor açıklamıyor "
+        "açıklamamaktadır değinmiyor değinilmiyor değinilmemiş değinilmemiştir anlaşılmıyor anlaşılmamaktadır yazmıyor "
+        "bilinmiyor bilinmemektedir belirsiz belirsizdir dışında dışındadır imkansız imkansızdır zor yetersiz "
+        "yetersizdir"
     ),
     limit_cues=words("yalnızca sadece"),
     openers=words(
         "merhaba merhabalar selam iyi günaydın teşekkür teşekkürler sorunuz çok bu güzel harika tabii elbette evet "
-        "tamam memnuniyetle rica anladım kesinlikle "
-        "karışıklık verdiğim verdiğimiz özür üzgünüm kusura başka daha herhangi ek size nasıl yardımcı lütfen müşteri "
-        "destek bizimle bize saygılarımla kolay "
-        "umarım unutmayın bilgiler fiyatlar koşullar sonuçlar durumunuza yanılıyor yanılabilirim bildiğim özetle özet "
-        "kısaca sonuç yanıt cevap not işte "
-        "belgelere belgeye bağlama metne kaynaklara verilen sağlanan bir her rahatsızlık maalesef sormaktan"
+        "tamam memnuniyetle rica anladım kesinlikle karışıklık verdiğim verdiğimiz özür üzgünüm kusura başka daha "
+        "herhangi ek size nasıl yardımcı lütfen müşteri destek bizimle bize saygılarımla kolay umarım unutmayın "
+        "bilgiler fiyatlar koşullar sonuçlar durumunuza yanılıyor yanılabilirim bildiğim özetle özet kısaca sonuç "
+        "yanıt cevap not işte belgelere belgeye bağlama metne kaynaklara verilen sağlanan bir her rahatsızlık maalesef "
+        "sormaktan"
     ),
     refusing=pattern(
         # the speaker
@@ -62,21 +56,22 @@ TURKISH = Wording(
         r"yardım ed|söyley|belirley|paylaş|"
         rf"bilgi sun|doğrulay|teyit ed)[ae]m{_ENDS}\b",
         rf"\b(?:{_INFORMATION}|hiçbir şey|bir şey|sonuç)(?: \w+){{0,3}} bulam(?:adım|adık|ıyorum)\b",
-        r"\b(?:uzmanlık|bilgi|görev|yetki|kapsam)\w*(?: \w+){0,2} dışında(?:dır)?\b(?=[.!]|$| kal)",
+        r"\b(?:uzmanlık|bilgi|görev|yetki|kapsamım)\w*(?: \w+){0,2} dışında(?:dır)?\b(?=[.!]|$| kal)",
         # the documents
         rf"\b{_TEXT}\b[^.;]{{0,90}}?\b(?:{_SAY}|bulam(?:adım|adık|ıyorum))\b",
-        rf"\b{_INFORMATION}(?: \w+){{0,4}} {_MISSING}\b|\b{_INFORMATION} (?:da |de |maalesef |henüz )?yok(?:tur)?\b",
+        rf"\b{_INFORMATION}(?:(?: \w+){{0,4}} {_MISSING}|(?: \w+)? (?:içermiyor|içermemektedir|vermiyor|vermemektedir|"
+        rf"sunmuyor))\b|\b{_INFORMATION} (?:da |de |maalesef |henüz )?yok(?:tur)?\b",
         r"^(?:\w+ ){0,5}?(?:belirtilmemiş(?:tir)?|bilinmiyor|bilinmemektedir|açıklanmamış(?:tır)?|belirsiz(?:dir)?|"
         r"belli değil)[.!]?$",
         r"\b(?:yanıtlamak|cevaplamak|söylemek|belirlemek|yanıt vermek|cevap vermek|bir şey söylemek)(?: \w+){0,2} "
         r"(?:mümkün değil(?:dir)?|imkansız(?:dır)?|zor)\b",
-        rf"\b{_INFORMATION} (?:\w+ ){{0,3}}?yetersiz(?:dir)?\b|\b(?:yeterli|yeterince) {_INFORMATION}(?: \w+){{0,3}} "
+        rf"\b{_INFORMATION} (?:\w+ ){{0,3}}?yetersiz(?:dir)?(?:$|[.!])|\b(?:yeterli|yeterince) {_INFORMATION}(?: "
+        r"\w+){0,3} "
         r"(?:yok(?:tur)?|değil(?:im|dir)?)\b",
     ),
     limit=pattern(
         r"\b(?:yalnızca|sadece)\b[^.;\d]{0,80}?\b(?:yardımcı olabilirim|yanıtlayabilirim|cevaplayabilirim|(?:yanıt|"
-        r"cevap|bilgi) verebilirim|bilgim var|"
-        r"bilgiye sahibim|bilgilere sahibim|erişimim var)\b"
+        r"cevap|bilgi) verebilirim|bilgim var|bilgiye sahibim|bilgilere sahibim|erişimim var)\b"
     ),
     fact=pattern(
         r"\b(?:gerekmez|gerekmiyor|gerekmemektedir|gerek yok(?:tur)?|gerekli değil(?:dir)?|zorunlu değil(?:dir)?|"
@@ -92,8 +87,8 @@ TURKISH = Wording(
         r"(?:bu )?(?:çok )?(?:iyi|güzel|harika) (?:bir )?soru",
         r"(?:\w+ ){0,4}?(?:için )?(?:özür dilerim|özür dileriz|çok üzgünüm|üzgünüm)|kusura bakmayın",
         r"(?:başka|daha fazla|herhangi bir|ek) [^.;\d]{0,60}(?:soru|yardım|bilgi)\w*[^.;\d]{0,60}(?:sorabilir\w*|"
-        r"çekinmeyin|bildirin|ulaşabilir\w*|buradayım|"
-        r"yardımcı olabilirim|olabilir miyim|olursa|varsa|haber verin)[^.;\d]{0,60}|sormaktan çekinmeyin",
+        r"çekinmeyin|bildirin|ulaşabilir\w*|buradayım|yardımcı olabilirim|olabilir miyim|olursa|varsa|haber "
+        r"verin)[^.;\d]{0,60}|sormaktan çekinmeyin",
         r"(?:size )?(?:başka )?(?:nasıl|bir konuda|başka bir konuda) (?:\w+ )?yardımcı olabilir(?:im| miyim)|başka "
         r"(?:bir )?(?:konuda|sorunuz|isteğiniz)[^.;\d]{0,50}",
         r"(?:size )?yardımcı olmaktan (?:mutluluk|memnuniyet) duyarım",
@@ -105,8 +100,7 @@ TURKISH = Wording(
     hedge=whole(
         r"umarım (?:bu )?(?:\w+ )?(?:yardımcı|faydalı|işinize)[^.;:\d]{0,40}",
         r"(?:lütfen )?(?:unutmayın ki |not: )?(?:bu|bu bilgiler|bilgiler|fiyatlar|koşullar|sonuçlar|durum)(?: "
-        r"\w+){0,4} (?:değişebilir|farklılık gösterebilir|"
-        r"değişiklik gösterebilir)(?:,? unutmayın)?",
+        r"\w+){0,4} (?:değişebilir|farklılık gösterebilir|değişiklik gösterebilir)(?:,? unutmayın)?",
         r"(?:bu )?(?:\w+ )?durumunuza (?:göre değişir|bağlıdır)|(?:yanılıyor olabilirim|yanılabilirim)|bildiğim "
         r"kadarıyla(?:,? bu doğru(?:dur)?)?",
         r"özetle|özet|kısaca|sonuç olarak|yanıt|cevap|not|işte (?:\w+ ){0,3}(?:özet|özeti|yanıt|cevap|bilgiler|adımlar|"
@@ -117,8 +111,7 @@ TURKISH = Wording(
     apology=whole(r"(?:çok )?üzgünüm|özür dilerim|kusura bakmayın|maalesef"),
     lead=pattern(
         r"[\W_]*(?:(?:çok )?üzgünüm|maalesef|ne yazık ki|özür dilerim|kusura bakmayın|ancak|ama|fakat|hayır(?=,)|evet|"
-        r"ve|ayrıca|bu nedenle|şu anda|dürüst olmak gerekirse|"
-        r"merhaba)\b[\W_]*"
+        r"ve|ayrıca|bu nedenle|şu anda|dürüst olmak gerekirse|merhaba)\b[\W_]*"
     ),
     border=pattern(
         r"[,;:–—-]+ (?:ama|ancak|fakat|oysa|buna karşın)\b ?",

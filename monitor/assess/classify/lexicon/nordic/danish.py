@@ -5,28 +5,28 @@ from __future__ import annotations
 from monitor.assess.classify.lexicon.wording import Wording, pattern, upto, whole, words
 
 _TEXT = (
-    r"(?:dokument(?:et|er|erne|ene|ation|ationen|asjonen?)?|tekst(?:en|er|erne|ene)?|kontekst(?:en)?|sammenhæng(?:en)?|kilde(?:n|r|rne|ne)?|kildemateriale\w*|"
-    r"materiale(?:t|r|rne|ne)?|manual(?:en|er|erne|ene)?|håndbog(?:en)?|håndbok(?:en|a)?|vejledning(?:en|er|erne)?|brugsanvisning(?:en)?|bruksanvisning(?:en)?|"
-    r"artik(?:el|len|ler|lerne)|artikkel(?:en)?|artikl(?:er|ene)|afsnit(?:tet|tene)?|avsnitt(?:et|ene)?|uddrag(?:et|ene)?|utdrag(?:et|ene)?|passage(?:n|r|rne)?|"
-    r"vidensbase(?:n)?|kunnskapsbase(?:n)?|søgeresultat\w*|søkeresultat\w*|brochure(?:n|r)?|brosjyre(?:n)?)"
+    r"(?:dokument(?:et|er|erne|ene|ation|ationen|asjonen?)?|tekst(?:en|er|erne|ene)?|kontekst(?:en)?|sammenhæng(?:en)?|"
+    r"kilde(?:n|r|rne|ne)?|kildemateriale\w*|materiale(?:t|r|rne|ne)?|manual(?:en|er|erne|ene)?|håndbog(?:en)?|"
+    r"håndbok(?:en|a)?|vejledning(?:en|er|erne)?|brugsanvisning(?:en)?|bruksanvisning(?:en)?|artik(?:el|len|ler|lerne)|"
+    r"artikkel(?:en)?|artikl(?:er|ene)|afsnit(?:tet|tene)?|avsnitt(?:et|ene)?|uddrag(?:et|ene)?|utdrag(?:et|ene)?|"
+    r"passage(?:n|r|rne)?|vidensbase(?:n)?|kunnskapsbase(?:n)?|søgeresultat\w*|søkeresultat\w*|brochure(?:n|r)?|"
+    r"brosjyre(?:n)?)"
 )
 _NOT = r"(?:ikke|ingen|intet|ingenting|inga|ikkje)"
 _INFORMATION = (
-    r"(?:information(?:er|en)?|informasjon(?:en)?|info|oplysning(?:er|erne)?|opplysning(?:er|ene)?|"
-    r"svar(?:et)?|detaljer|data|viden|kunnskap|kendskab|kjennskap)"
+    r"(?:information(?:er|en)?|informasjon(?:en)?|info|oplysning(?:er|erne)?|opplysning(?:er|ene)?|svar(?:et)?|"
+    r"detaljer|data|viden|kunnskap|kendskab|kjennskap)"
 )
 _SAY = (
-    r"(?:nævne[rs]|nævnt|nevne[rs]|nevnt|angive[rs]|angivet|angir|angis|oppgir|oppgis|beskrive[rs]|beskrevet|siger|siges|sier|sies|fremgår|framgår|forklare[rs]|"
-    r"omtale[rs]|omtalt|specificere[rs]|spesifisere[rs]|behandle[rs]|besvare[rs]|kommer ind på|kommer inn på|dække[rs]|"
-    r"dekke[rs]|omhandler|oplyse[rs]|opplyse[rs]|"
-    r"handler om|redegør|redegjør|tager stilling|tar stilling)"
+    r"(?:nævne[rs]|nævnt|nevne[rs]|nevnt|angive[rs]|angivet|angir|angis|oppgir|oppgis|beskrive[rs]|beskrevet|siger|"
+    r"siges|sier|sies|fremgår|framgår|forklare[rs]|omtale[rs]|omtalt|specificere[rs]|spesifisere[rs]|behandle[rs]|"
+    r"besvare[rs]|kommer ind på|kommer inn på|dække[rs]|dekke[rs]|omhandler|oplyse[rs]|opplyse[rs]|handler om|redegør|"
+    r"redegjør|tager stilling|tar stilling)"
 )
 _REPLY = (
     r"(?:svare|besvare|hjælpe|hjelpe|sige|si|finde|finne|bekræfte|bekrefte|afgøre|avgjøre|fastslå|udtale mig|uttale "
-    r"meg|kommentere|udlede|bistå|assistere|"
-    r"(?:give|gi|dele|oplyse|opplyse|tilbyde|tilby|udlevere|utlevere) (?:\w+ ){0,5}?(?:svar|information|informationer|"
-    r"informasjon|råd|rådgivning|oplysninger|"
-    r"opplysninger|anbefalinger))"
+    r"meg|kommentere|udlede|bistå|assistere|(?:give|gi|dele|oplyse|opplyse|tilbyde|tilby|udlevere|utlevere) (?:\w+ "
+    r"){0,5}?(?:svar|information|informationer|informasjon|råd|rådgivning|oplysninger|opplysninger|anbefalinger))"
 )
 _ASK = r"(?:hvem|hvornår|når|hvordan|hvad|hva|hvor|hvorfor|om|hvilke[nt]?)"
 _ABOUT = rf"(?:(?:\w+ ){{0,4}}?{_INFORMATION}\b|(?:noget |noe )?om\b)"
@@ -35,29 +35,25 @@ DANISH = Wording(
     code="da",
     cues=words(
         "ikke ikkje ingen intet ingenting inga ukendt ukjent uklart umuligt umulig mangler uden uten utenfor udenfor "
-        "utilstrækkelig utilstrækkelige usikker "
-        "ingensteds aner"
+        "utilstrækkelig utilstrækkelige usikker ingensteds aner"
     ),
     limit_cues=words("kun bare udelukkende utelukkende begrænset begrenset"),
     openers=words(
         "ja bare selvfølgelig naturligvis gerne gjerne okay ok hej hei goddag godmorgen god tak takk mange tusind "
-        "tusen det "
-        "et en godt bra spændende undskyld unnskyld "
-        "beklager jeg vi om hvis har lad la tøv ikke kontakt sig si kan er vil kunne med venlig vennlig hilsen venlige "
-        "hav ha held lykke ingen håber bemærk "
-        "husk vær merk dette disse denne oplysningerne opplysningene priserne prisene så ifølge baseret basert her "
-        "nedenfor sammenfattende opsummering "
-        "oppsummering kort svar obs vigtigt viktig tjek kontroller rådfør alt velbekomme skulle du venligst vennligst "
-        "mvh hvordan oppsummert opsummeret"
+        "tusen det et en godt bra spændende undskyld unnskyld beklager jeg vi om hvis har lad la tøv ikke kontakt sig "
+        "si kan er vil kunne med venlig vennlig hilsen venlige hav ha held lykke ingen håber bemærk husk vær merk "
+        "dette disse denne oplysningerne opplysningene priserne prisene så ifølge baseret basert her nedenfor "
+        "sammenfattende opsummering oppsummering kort svar obs vigtigt viktig tjek kontroller rådfør alt velbekomme "
+        "skulle du venligst vennligst mvh hvordan oppsummert opsummeret"
     ),
     refusing=pattern(
         r"\b(?:jeg|vi) (?:\w+ ){0,2}?(?:ved|vet|veit) (?:\w+ ){0,2}?(?:ikke|ikkje|intet|ingenting)\b(?! bedre)|"
-        r"\b(?:ved|vet) (?:jeg|vi) (?:\w+ ){0,2}?(?:ikke|intet|ingenting)\b|"
-        r"^(?:ved|vet) ikke\b|\b(?:ingen|ikke) (?:anelse|idé|ide)\b(?! om at)|\baner (?:det |jeg )?ikke\b",
+        r"\b(?:ved|vet) (?:jeg|vi) (?:\w+ ){0,2}?(?:ikke|intet|ingenting)\b|^(?:ved|vet) ikke\b|\b(?:ingen|ikke) "
+        r"(?:anelse|idé|ide)\b(?! om at)|\baner (?:det |jeg )?ikke\b",
         rf"\b(?:jeg|vi) (?:\w+ )?(?:kan|kunne|må|får) (?:\w+ ){{0,4}}?{_NOT}\b[^.;\d]{{0,50}}?\b{_REPLY}\b",
         rf"\b(?:kan|kunne|må) (?:jeg|vi) (?:\w+ ){{0,4}}?{_NOT}\b[^.;\d]{{0,50}}?\b{_REPLY}\b",
-        rf"\b(?:jeg|vi) (?:\w+ )?(?:har|finder|finner|fandt|fant|ser) (?:\w+ ){{0,3}}?{_NOT} "
-        rf"(?:{_ABOUT}|(?:\w+ ){{0,3}}?(?:adgang|tilgang|fundet|funnet))",
+        rf"\b(?:jeg|vi) (?:\w+ )?(?:har|finder|finner|fandt|fant|ser) (?:\w+ ){{0,3}}?{_NOT} (?:{_ABOUT}|(?:\w+ "
+        r"){0,3}?(?:adgang|tilgang|fundet|funnet))",
         rf"\b(?:har|finder|finner|ser) (?:jeg|vi) (?:\w+ ){{0,3}}?{_NOT}(?: (?:{_ABOUT}|(?:\w+ ){{0,3}}?(?:adgang|"
         r"tilgang|fundet|funnet))|$|[.!])",
         r"\bjeg er (?:\w+ )?(?:ikke (?:helt )?sikker|usikker|ikke i stand|ikke bemyndiget)\b",
@@ -80,14 +76,14 @@ DANISH = Wording(
         rf"\b(?:står|findes|finnes) (?:\w+ ){{0,3}}?{_NOT}\b[^.;]{{0,40}}?\b(?:i|blandt|blant) {upto(3)}{_TEXT}\b",
         rf"\bingen (?:\w+ )?{_INFORMATION} (?:om|tilgængelig\w*|tilgjengelig\w*|fundet|funnet|er)\b|^(?:desværre |"
         rf"dessverre )?(?:ingen|intet) (?:\w+ )?{_INFORMATION}\b[^,:]{{0,30}}$",
-        r"\ber (?:\w+ ){0,3}?ikke (?:\w+ )?(?:angivet|oppgitt|angitt|kendt|kjent|specificeret|spesifisert|nævnt|"
-        r"nevnt|klart|tydeligt|tydelig|tilgængelig\w*|tilgjengelig\w*|"
+        r"\ber (?:\w+ ){0,3}?ikke (?:\w+ )?(?:angivet|oppgitt|angitt|kendt|kjent|specificeret|spesifisert|nævnt|nevnt|"
+        r"klart|tydeligt|tydelig|"
         rf"oplyst|opplyst)(?:$|[.!]|,? {_ASK}\b|[^.;]{{0,40}}?\bi {upto(3)}{_TEXT})",
-        rf"\b(?:ukendt|ukjent|uklart)(?:$|[.!,]| {_ASK}\b)|^ikke (?:angivet|oppgitt|angitt|oplyst|opplyst|"
+        rf"\ber (?:\w+ ){{0,2}}?(?:ukendt|ukjent|uklart)(?:$|[.!,])|\b(?:ukendt|ukjent|uklart),? {_ASK}\b|^(?:ukendt|"
+        r"ukjent)[.!]?$|^ikke (?:angivet|oppgitt|angitt|oplyst|opplyst|"
         r"tilgængelig\w*|tilgjengelig\w*|kendt|kjent|specificeret)\b[^,:]{0,20}$",
-        r"\b(?:ikke|umuligt|umulig) (?:muligt |mulig )?(?:for mig |for meg )?(?:at|å) (?:\w+ )?(?:besvare|svare|sige|"
-        r"si|afgøre|avgjøre|fastslå|give|gi)\b|\bkan ikke (?:\w+ )?(?:besvares|"
-        r"afgøres|avgjøres|fastslås|udledes)\b",
+        r"\b(?:ikke muligt|ikke mulig|umuligt|umulig) (?:for mig |for meg )?(?:at|å) (?:\w+ )?(?:besvare|svare|sige|si|"
+        r"afgøre|avgjøre|fastslå|give|gi)\b|\bkan ikke (?:\w+ )?(?:besvares|afgøres|avgjøres|fastslås|udledes)\b",
         rf"\bmangler (?:\w+ ){{0,3}}?{_INFORMATION}\b|\b(?:den|denne|disse|de) (?:\w+ "
         rf")?{_INFORMATION}\b[^.;]{{0,50}}?\b(?:mangler|(?:findes|finnes|står|er) (?:\w+ )?ikke)\b",
         rf"\b(?:ingen|intet) af {upto(2)}{_TEXT}\b[^.;]{{0,40}}?\b(?:{_SAY}|indeholder)\b|\bingen av "
@@ -97,8 +93,8 @@ DANISH = Wording(
         r"^(?:jeg kan|kan jeg) (?:desværre |dessverre |dig |deg )*(?:kun|bare|udelukkende|utelukkende) (?:\w+ "
         r"){0,2}?(?:hjælpe|hjelpe|svare|besvare|give information|gi informasjon)\b",
         rf"^(?:jeg har|har jeg|vi har) (?:desværre |dessverre )?(?:kun|bare) (?:\w+ )?(?:{_INFORMATION}|adgang|tilgang|"
-        r"dokumenter)\b|^jeg svarer (?:kun|bare) på spørgsmål\b|"
-        r"\bmin (?:viden|kunnskap) er (?:begrænset|begrenset) til\b",
+        r"dokumenter)\b|^jeg svarer (?:kun|bare) på spørgsmål\b|\bmin (?:viden|kunnskap) er (?:begrænset|begrenset) "
+        r"til\b",
     ),
     fact=pattern(
         r"^(?!.*\b(?:jeg|vi)\b).*?\b(?:må|skal|bør|behøver|kræves|trenger) (?:\w+ ){0,2}?(?:ikke|ingen)\b",
@@ -107,8 +103,7 @@ DANISH = Wording(
         r"\b(?:ikke|ingen) (?:\w+ )?(?:nødvendig\w*|påkrævet|påkrevd|obligatorisk\w*|behov)\b|\btredjepart\w*\b|"
         r"\btredje part\w*\b",
         r"^(?!.*\b(?:jeg|vi)\b).*\b(?:ingen|ikke) (?:\w+ )?(?:personoplysninger|personopplysninger|persondata|"
-        r"(?:personlige|følsomme|fortrolige|sensitive) (?:oplysninger|opplysninger|data))"
-        r"\b(?! (?:om|for|af|av)\b)",
+        r"(?:personlige|følsomme|fortrolige|sensitive) (?:oplysninger|opplysninger|data))\b(?! (?:om|for|af|av)\b)",
     ),
     courtesy=whole(
         r"(?:ja|selvfølgelig|naturligvis|gerne|gjerne|okay|ok|ingen årsag|bare hyggelig|det var så lidt|"
@@ -135,11 +130,10 @@ DANISH = Wording(
     hedge=whole(
         r"(?:jeg )?håber,? (?:at )?(?:det|dette|svaret)[^.;:\d]{0,60}",
         r"(?:bemærk|husk|vær opmærksom på|vær oppmerksom på|merk)(?: også)?,? at (?:det|dette|disse|oplysningerne|"
-        r"opplysningene|priserne|prisene|visse|noen)[^.;:\d]{0,60}(?:kan|variere|ændre|endre|"
-        r"afvige|avvike)[^.;:\d]{0,50}",
+        r"opplysningene|priserne|prisene|visse|noen)[^.;:\d]{0,60}(?:kan|variere|ændre|endre|afvige|avvike)[^.;:\d]{0,50}",
         r"(?:dette|disse|det|oplysningerne|opplysningene|priserne|prisene|denne (?:information|informasjonen))(?: "
-        r"\w+){0,3} kan(?: \w+){0,3} (?:variere|ændre sig|endre seg|ændres|endres|afvige|avvike|være "
-        r"(?:forældet|utdatert)\w*)[^.;:\d]{0,40}",
+        r"\w+){0,3} kan(?: \w+){0,3} (?:variere|ændre sig|endre seg|ændres|endres|afvige|avvike|være (?:forældet|"
+        r"utdatert)\w*)[^.;:\d]{0,40}",
         r"(?:det|dette|alt) (?:afhænger af|avhenger av|kommer an på) (?:din|dine|situationen|situasjonen|"
         r"omstændighederne)[^.;:\d]{0,40}",
         r"jeg kan tage fejl|jeg kan ta feil|så vidt jeg (?:ved|vet)(?:,? (?:er|stemmer|passer) (?:det|dette)(?: "
@@ -154,22 +148,20 @@ DANISH = Wording(
     apology=whole(r"(?:jeg )?beklager|undskyld|unnskyld|desværre(?: ikke)?|dessverre(?: ikke)?"),
     lead=pattern(
         r"[\W_]*(?:jeg beklager|beklager|undskyld|unnskyld|desværre|dessverre|men|dog|så|derfor|nej(?=,)|nei(?=,)|ja|"
-        r"og|også|desuden|dessuten|ærlig talt|i øjeblikket|for øyeblikket|"
-        r"jeg er bange for,? at|jeg er redd for at|hej|hei|tak for dit spørgsmål|takk for spørsmålet)\b[\W_]*"
+        r"og|også|desuden|dessuten|ærlig talt|i øjeblikket|for øyeblikket|jeg er bange for,? at|jeg er redd for at|hej|"
+        r"hei|tak for dit spørgsmål|takk for spørsmålet)\b[\W_]*"
     ),
     border=pattern(
         r"[,;:–—-]+ (?:men|dog|mens|derimod|selvom|selv om)\b ?",
         r"; |[–—] | - | men ",
-        r", (?:og|så|"
-        r"derfor) ",
+        r", (?:og|så|derfor) ",
     ),
     concessive=pattern(r"[\W_]*(?:selvom|selv om|skønt|mens|til trods for at)\b"),
     aside=pattern(
         rf"(?:de|den|det|der|{upto(2)}{_TEXT}) (?:\w+ ){{0,2}}?(?:kun|bare|udelukkende|primært)\b",
         r"(?:jeg|vi) (?:kan|har|svarer) (?:\w+ ){0,2}?(?:kun|bare)\b",
         r"(?:venligst|vennligst|kontakt|tjek|sjekk|kontroller|besøg|besøk|se|prøv|spørg|spør)\b|du (?:kan|bør) (?:\w+ "
-        r"){0,2}?(?:kontakte|tjekke|sjekke|spørge|spørre|prøve|henvende)\b|"
-        r"(?:jeg|vi) (?:anbefaler|foreslår)\b",
+        r"){0,2}?(?:kontakte|tjekke|sjekke|spørge|spørre|prøve|henvende)\b|(?:jeg|vi) (?:anbefaler|foreslår)\b",
         r"(?:hvis|dersom) du (?:giver|gir|kan|har|deler)\b|(?:spørgsmålet|spørsmålet|du spørger|du spør|du spurgte)\b|"
         r"det (?:kan|afhænger|avhenger)\b|for (?:mere|mer|yderligere|ytterligere) ",
     ),

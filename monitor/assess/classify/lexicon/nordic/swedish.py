@@ -5,24 +5,25 @@ from __future__ import annotations
 from monitor.assess.classify.lexicon.wording import Wording, pattern, upto, whole, words
 
 _TEXT = (
-    r"(?:dokument(?:en|et|ation|ationen)?|text(?:en|er|erna)?|kontext(?:en)?|sammanhang(?:et)?|källa|källan|källor|källorna|källmaterial(?:et)?|"
-    r"material(?:et)?|manual(?:en|er|erna)?|handbok(?:en)?|bruksanvisning(?:en)?|artikeln?|artiklar(?:na)?|avsnitt(?:et|en)?|utdrag(?:et|en)?|"
-    r"passage(?:n|r|rna)?|kunskapsbas(?:en)?|sökresultat(?:et|en)?|broschyr(?:en|er)?|underlag(?:et|en)?)"
+    r"(?:dokument(?:en|et|ation|ationen)?|text(?:en|er|erna)?|kontext(?:en)?|sammanhang(?:et)?|källa|källan|källor|"
+    r"källorna|källmaterial(?:et)?|material(?:et)?|manual(?:en|er|erna)?|handbok(?:en)?|bruksanvisning(?:en)?|"
+    r"artikeln?|artiklar(?:na)?|avsnitt(?:et|en)?|utdrag(?:et|en)?|passage(?:n|r|rna)?|kunskapsbas(?:en)?|"
+    r"sökresultat(?:et|en)?|broschyr(?:en|er)?|underlag(?:et|en)?)"
 )
 _NOT = r"(?:inte|ej|ingen|inget|inga|ingenting)"
 _INFORMATION = (
-    r"(?:information(?:en)?|info|uppgift(?:er|en|erna)?|"
-    r"svar(?:et)?|detaljer|data|upplysning(?:ar)?|kunskap|besked|vägledning)"
+    r"(?:information(?:en)?|info|uppgift(?:er|en|erna)?|svar(?:et)?|detaljer|data|upplysning(?:ar)?|kunskap|besked|"
+    r"vägledning)"
 )
 _SAY = (
     r"(?:nämner|nämns|nämnts|anger|anges|angetts|beskriver|beskrivs|säger|sägs|framgår|förklarar|förklaras|tar upp|tas "
-    r"upp|behandlar|behandlas|specificerar|"
-    r"specificeras|omnämner|omnämns|redovisar|redovisas|besvarar|besvaras|klargör|berör|täcker)"
+    r"upp|behandlar|behandlas|specificerar|specificeras|omnämner|omnämns|redovisar|redovisas|besvarar|besvaras|klargör|"
+    r"berör|täcker)"
 )
 _REPLY = (
-    r"(?:svara|besvara|hjälpa|säga|hitta|bekräfta|avgöra|fastställa|uttala mig|kommentera|utläsa|bistå|assistera|"
-    r"(?:ge|lämna|dela|lämna ut|erbjuda) (?:\w+ ){0,5}?(?:svar|information|råd|rådgivning|besked|uppgifter|"
-    r"upplysningar|rekommendationer))"
+    r"(?:svara|besvara|hjälpa|säga|hitta|bekräfta|avgöra|fastställa|uttala mig|kommentera|utläsa|bistå|assistera|(?:ge|"
+    r"lämna|dela|lämna ut|erbjuda) (?:\w+ ){0,5}?(?:svar|information|råd|rådgivning|besked|uppgifter|upplysningar|"
+    r"rekommendationer))"
 )
 _ASK = r"(?:vem|vilka|vilken|vilket|när|hur|vad|var|varför|om)"
 
@@ -35,17 +36,14 @@ SWEDISH = Wording(
     limit_cues=words("bara endast enbart begränsad begränsade"),
     openers=words(
         "ja visst självklart absolut naturligtvis gärna okej ok hej hejsan god goddag godmorgon tack stort bra vilken "
-        "det en jättebra förlåt ursäkta jag vi "
-        "beklagar om har låt tveka hör säg kan finns är vill skulle kunde kontakta vänligen med vänliga hälsningar ha "
-        "lycka ingen hoppas observera tänk "
-        "notera kom detta dessa denna uppgifterna priserna såvitt enligt baserat utifrån här nedan sammanfattningsvis "
-        "sammanfattning kort svar obs viktigt "
-        "kontrollera rådgör beror allt mina varsågod mvh"
+        "det en jättebra förlåt ursäkta jag vi beklagar om har låt tveka hör säg kan finns är vill skulle kunde "
+        "kontakta vänligen med vänliga hälsningar ha lycka ingen hoppas observera tänk notera kom detta dessa denna "
+        "uppgifterna priserna såvitt enligt baserat utifrån här nedan sammanfattningsvis sammanfattning kort svar obs "
+        "viktigt kontrollera rådgör beror allt mina varsågod mvh"
     ),
     refusing=pattern(
         r"\b(?:jag|vi) (?:\w+ ){0,2}?vet (?:\w+ ){0,2}?(?:inte|ej|inget|ingenting)\b(?! bättre)|\bvet (?:jag|vi) "
-        r"(?:\w+ ){0,2}?(?:inte|inget|ingenting)\b|^vet (?:inte|ej)\b|"
-        r"\bingen aning\b",
+        r"(?:\w+ ){0,2}?(?:inte|inget|ingenting)\b|^vet (?:inte|ej)\b|\bingen aning\b",
         rf"\b(?:jag|vi) (?:\w+ )?(?:kan|kunde|får|kommer) (?:\w+ ){{0,4}}?{_NOT}\b[^.;\d]{{0,50}}?\b{_REPLY}\b",
         rf"\b(?:kan|kunde|får) (?:jag|vi) (?:\w+ ){{0,4}}?{_NOT}\b[^.;\d]{{0,50}}?\b{_REPLY}\b",
         rf"\b(?:jag|vi) (?:\w+ )?(?:har|hittar|hittade|ser|fann|besitter) (?:\w+ ){{0,3}}?{_NOT}(?: om\b|"
@@ -74,12 +72,12 @@ SWEDISH = Wording(
         r"\bingen (?:\w+ )?(?:information|uppgift) (?:om|finns|tillgänglig|hittades|är)\b|^(?:tyvärr )?ing(?:en|a|et) "
         rf"(?:\w+ )?{_INFORMATION}\b[^,:]{{0,30}}$",
         r"\b(?:är|har) (?:\w+ ){0,3}?(?:inte|ej) (?:\w+ )?(?:angivet|angiven|angivna|känt|känd|specificera[dt]|"
-        rf"nämn[td]|tydligt|klart|tillgänglig\w*)(?:$|[.!]|,? {_ASK}\b)",
-        rf"\b(?:okänt|oklart|okänd)\b(?:$|[.!,]| {_ASK}\b)|^(?:ej|inte) (?:angivet|tillgänglig\w*|känt|"
+        rf"nämn[td]|tydligt|klart)(?:$|[.!]|,? {_ASK}\b)",
+        rf"\b(?:är|förblir) (?:\w+ ){{0,2}}?(?:okänt|oklart|okänd)(?:$|[.!,])|\b(?:okänt|oklart),? {_ASK}\b|^(?:okänt|"
+        r"okänd)[.!]?$|^(?:ej|inte) (?:angivet|tillgänglig\w*|känt|"
         r"specificerat)\b[^,:]{0,20}$",
         r"\b(?:går|är) (?:\w+ ){0,2}?(?:inte|ej|omöjligt|inte möjligt) (?:\w+ )?att (?:\w+ )?(?:besvara|svara|säga|"
-        r"avgöra|fastställa|utläsa|ge)\b|\bkan (?:inte|ej) (?:\w+ )?"
-        r"(?:besvaras|avgöras|fastställas|utläsas)\b",
+        r"avgöra|fastställa|utläsa|ge)\b|\bkan (?:inte|ej) (?:\w+ )?(?:besvaras|avgöras|fastställas|utläsas)\b",
         rf"\bsaknas (?:\w+ ){{0,3}}?{_INFORMATION}\b|\b{_INFORMATION}\b[^.;]{{0,50}}?\b(?:saknas|finns (?:\w+ )?inte|"
         r"är inte tillgänglig\w*)\b|\botillräcklig information\b",
         rf"\bing(?:en|et) av {upto(2)}{_TEXT}\b[^.;]{{0,40}}?(?:\b{_SAY}|\binnehåller|\bhandlar|$)",
@@ -88,8 +86,8 @@ SWEDISH = Wording(
         r"^(?:jag kan|kan jag) (?:tyvärr |dig )*(?:bara|endast|enbart) (?:\w+ ){0,2}?(?:hjälpa|svara|besvara|ge "
         r"information)\b",
         rf"^(?:jag har|har jag|vi har) (?:tyvärr )?(?:bara|endast|enbart) (?:\w+ )?(?:{_INFORMATION}|tillgång|"
-        r"dokument)\b|^jag svarar (?:bara|endast|enbart) på frågor\b|"
-        r"\b(?:min kunskap|mina kunskaper) är begränsade? till\b",
+        r"dokument)\b|^jag svarar (?:bara|endast|enbart) på frågor\b|\b(?:min kunskap|mina kunskaper) är begränsade? "
+        r"till\b",
     ),
     fact=pattern(
         r"^(?!.*\b(?:jag|vi)\b).*?\b(?:får|måste|ska|skall|bör|behöver|behövs) (?:\w+ ){0,2}?(?:inte|ej|inga|ingen)\b",
@@ -97,8 +95,7 @@ SWEDISH = Wording(
         r"\b(?:inte|ej|ingen|inga) (?:\w+ )?(?:behövs|krävs|nödvändig\w*|obligatorisk\w*)\b|\btredje part\b|\butan i "
         r"stället\b",
         r"^(?!.*\b(?:jag|vi)\b).*\b(?:inga|inte några|inte|ingen) (?:\w+ )?(?:personuppgifter|(?:personliga|känsliga|"
-        r"konfidentiella) (?:uppgifter|data)|(?:känslig|konfidentiell|"
-        r"personlig) information)\b(?! (?:om|för|av)\b)",
+        r"konfidentiella) (?:uppgifter|data)|(?:känslig|konfidentiell|personlig) information)\b(?! (?:om|för|av)\b)",
     ),
     courtesy=whole(
         r"(?:ja|visst|självklart|absolut|naturligtvis|gärna|okej|ok|ingen orsak|inga problem|varsågod)(?:[,!.]? (?:jag "
@@ -127,7 +124,8 @@ SWEDISH = Wording(
         r"(?:variera|ändras|skilja sig|förändras|vara inaktuell\w*)[^.;:\d]{0,40}",
         r"(?:det|detta|allt) beror (?:helt )?på (?:din|er|dina|situationen|omständigheterna)[^.;:\d]{0,40}",
         r"jag kan ha fel|såvitt jag vet(?:,? (?:är|stämmer) det(?:ta)?(?: \w+)?)?",
-        r"(?:kontrollera|rådgör|verifiera)[^.;:\d]{0,60}(?:expert|läkare|jurist|källa|källor|webbplats|kundtjänst|specialist|rådgivare)\w*[^.;:\d]{0,40}",
+        r"(?:kontrollera|rådgör|verifiera)[^.;:\d]{0,60}(?:expert|läkare|jurist|källa|källor|webbplats|kundtjänst|"
+        r"specialist|rådgivare)\w*[^.;:\d]{0,40}",
         rf"(?:enligt|baserat på|utifrån) {upto(3)}{_TEXT}(?:,? (?:är|hittade|här)[^.;:\d]{{0,50}})?",
         r"här (?:är|kommer|följer) [^.;\d]{0,30}(?:sammanfattning|svaret|svar|stegen|lista|översikt|information|"
         r"punkter|detaljer)\w*[^.;:\d]{0,50}",
@@ -136,8 +134,7 @@ SWEDISH = Wording(
     apology=whole(r"(?:jag )?(?:beklagar|är ledsen)|förlåt|ursäkta|tyvärr(?: inte)?|jag ber om ursäkt"),
     lead=pattern(
         r"[\W_]*(?:jag beklagar|beklagar|jag är ledsen|förlåt|ursäkta|tyvärr|dessvärre|men|dock|så|därför|nej(?=,)|ja|"
-        r"och|även(?! om)|dessutom|ärligt talat|för närvarande|jag är rädd att|"
-        r"hej|tack för din fråga)\b[\W_]*"
+        r"och|även(?! om)|dessutom|ärligt talat|för närvarande|jag är rädd att|hej|tack för din fråga)\b[\W_]*"
     ),
     border=pattern(r"[,;:–—-]+ (?:men|dock|medan|däremot|även om)\b ?", r"; |[–—] | - | men ", r", (?:och|så|därför) "),
     concessive=pattern(r"[\W_]*(?:även om|trots att|medan|fastän)\b"),
@@ -145,8 +142,7 @@ SWEDISH = Wording(
         rf"(?:de|den|det|där|{upto(2)}{_TEXT}) (?:\w+ ){{0,2}}?(?:bara|endast|enbart|främst)\b",
         r"(?:jag|vi) (?:kan|har|svarar) (?:\w+ ){0,2}?(?:bara|endast|enbart)\b",
         r"(?:vänligen|kontakta|kolla|kontrollera|besök|se|prova|försök|fråga|vänd dig)\b|(?:du|ni) (?:kan|bör) (?:\w+ "
-        r"){0,2}?(?:kontakta|kontrollera|fråga|prova|vända|kolla|höra)\b|"
-        r"(?:jag|vi) (?:rekommenderar|föreslår)\b",
+        r"){0,2}?(?:kontakta|kontrollera|fråga|prova|vända|kolla|höra)\b|(?:jag|vi) (?:rekommenderar|föreslår)\b",
         r"om (?:du|ni) (?:ger|kan|har|delar|behöver)\b|(?:frågan|du frågar|du frågade)\b|det (?:kan|beror)\b|för "
         r"(?:mer|ytterligare|aktuell) ",
     ),
