@@ -126,7 +126,7 @@ def sentences(row: Mapping[str, Any]) -> list[ReadSentence]:
             passage=None if pair is None else _passage(documents, pair),
             missing=tuple(f for f in facts if s.start <= f.start < s.end),
         )
-        for s in read_answer(answer, row["question"], close=close).sentences
+        for s in read_answer(answer, row["question"], documents=documents, close=close).sentences
     ]
 
 

@@ -85,7 +85,7 @@ class Pipeline:
         return [a for group in groups for a in self._score(self._encode(group))]
 
     def _encode(self, completed: Sequence[_Completed]) -> _Encoded:
-        readings = [read_answer(each.read.answer, each.read.question) for each in completed]
+        readings = [_read(each.read) for each in completed]
         stated = [_only_statements(each.read, reading) for each, reading in zip(completed, readings, strict=True)]
         supports, asked = [each.support for each in completed], [each.asked.question for each in completed]
         with stage("encode", interactions=len(stated)):
@@ -124,7 +124,7 @@ class Pipeline:
             return list(readings)
         close = closeness(embedded.vectors[embedded.answer], self.embedder.embed(EXAMPLES)) >= least
         return [
-            read_answer(each.read.answer, each.read.question, close=True) if is_close else reading
+            _read(each.read, close=True) if is_close else reading
             for each, reading, is_close in zip(completed, readings, close.tolist(), strict=True)
         ]
 
@@ -185,6 +185,10 @@ class Pipeline:
             usual=self.usual_relevance(it.app),
             reranker=self.reranker,
         )
+
+
+def _read(it: Interaction, *, close: bool = False) -> Reading:
+    return read_answer(it.answer, it.question, documents=[d.text for d in it.retrieved_documents], close=close)
 
 
 def _parts(reading: Reading) -> list[AnswerPart]:

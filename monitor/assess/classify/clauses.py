@@ -83,7 +83,7 @@ def _cue(piece: str, start: int, end: int, wording: Wording) -> Span | None:
     """The words of the clause that refuse. The search starts after the clause's lead ("Unfortunately, …")."""
     start = after_lead(piece, start, end, wording)
     clause = piece[start:end]
-    match = wording.refusing.search(clause)
+    match = wording.refusing.search(clause) or wording.limit.search(clause)
     if match is None or wording.fact.search(clause):
         return None
     return start + match.start(), start + match.end()

@@ -14,7 +14,9 @@ MOST_AROUND = 8  # words around the links
 _POINTING: Final = words(
     "see visit refer check read more details source sources link links documentation siehe mehr quelle quellen lesen "
     "voir consulter consultez lire plus savoir véase ver consulte consultar leer más veja consulta leia mais vedi "
-    "consultare leggi più 参照 详见 参考 참고 참조"
+    "consultare leggi più zie bekijk meer bron bronnen lees "
+    "zobacz więcej źródło sprawdź см смотрите подробнее источник bkz daha kaynak läs mer källa læs mere kilde les 参照 "
+    "详见 参考 참고 참조"
 )
 _ADDRESS = re.compile(r"https?://[^\s)]+")
 _LINK = re.compile(r"\[[^\]\n]{1,80}\]\([^)\s]{1,300}\)|https?://[^\s)]+")

@@ -3,13 +3,14 @@
 An answer refuses in full when it holds only a refusal and courtesy, when it opens with a refusal and little else
 follows, or when more than SHARE of its words refuse. Asides (what the documents cover instead, whom else to ask) answer
 nothing and do not count; reports of what the documents do say count for less. An answer refuses in part when it answers
-the rest. A clause that answers next to one that refuses ("the manual does not give the price, but …") counts as a
-sentence of its own.
+the rest; after a mere limit ("I can only help with returns") whatever is stated is an answer. A clause that answers
+next to one that refuses ("the manual does not give the price, but …") counts as a sentence of its own.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -28,6 +29,7 @@ from monitor.assess.classify.lexicon import (
 from monitor.assess.classify.lexicon.examples import EXAMPLES
 from monitor.assess.classify.lexicon.wording import Wording
 from monitor.assess.classify.referrals import points_elsewhere
+from monitor.assess.classify.repeated import repeated
 from monitor.core.model import RefusalKind
 from monitor.core.text.sentences import sentence_spans
 
@@ -89,12 +91,13 @@ def refusal_kind(answer: str) -> RefusalKind:
     return read_answer(answer).kind
 
 
-def read_answer(answer: str, question: str = "", *, close: bool = False) -> Reading:
+def read_answer(answer: str, question: str = "", *, documents: Sequence[str] = (), close: bool = False) -> Reading:
     """The answer sentence by sentence, and how much of it refuses.
 
     Args:
         answer: the original text; all offsets refer to it.
         question: the question; an answer that only repeats its words adds nothing to a refusal.
+        documents: the retrieved documents; refusing words that one of them says itself are an answer.
         close: whether the answer's vector is close to one of `lexicon.examples`. It decides only for short answers that
             negate something, match no pattern and say nothing that the question does not say.
     """
@@ -109,6 +112,9 @@ def read_answer(answer: str, question: str = "", *, close: bool = False) -> Read
             sentences.extend(parts)
         else:
             sentences.extend(_stating(folded, start, end))
+    if documents and (said := _said_by_documents(folded, sentences, documents)):
+        sentences = [_content(s.start, s.end) if s.start in said else s for s in sentences]
+        close = False
     if cued and any(s.role is Role.REFUSING for s in sentences):
         kind, answered = _kind(folded, sentences, contrasted, _stems(question))
         return Reading(kind=kind, sentences=tuple(sentences), answered=answered)
@@ -118,6 +124,15 @@ def read_answer(answer: str, question: str = "", *, close: bool = False) -> Read
     if refuses:
         return Reading(kind=RefusalKind.FULL, sentences=tuple(_as_refusing(s) for s in sentences))
     return Reading(kind=RefusalKind.NONE, sentences=tuple(sentences))
+
+
+def _said_by_documents(folded: str, sentences: list[Sentence], documents: Sequence[str]) -> set[int]:
+    """The starts of the sentences that refuse in words that a document says itself."""
+    wordings = {w.code: w for w in WORDINGS}
+    refusing = [(s, wordings[s.language]) for s in sentences if s.role is Role.REFUSING and s.language is not None]
+    said = [(folded[after_lead(folded, s.start, s.end, w) : s.end], w) for s, w in refusing]
+    found = repeated(said, documents) if said else []
+    return {s.start for (s, _), is_said in zip(refusing, found, strict=True) if is_said}
 
 
 def _content(start: int, end: int) -> Sentence:
@@ -224,8 +239,20 @@ def _kind(
             content += words * weight
             answered += words * (weight == 1)
             opens = opens if opens is not None or not words * weight else False
+    if answered and _only_limits(folded, sentences, wordings):
+        return RefusalKind.PARTIAL, answered
     full = content <= OPENING_CONTENT * refusing if opens else refusing > SHARE * (refusing + content)
     return (RefusalKind.FULL if full and content <= MOST_CONTENT else RefusalKind.PARTIAL), answered
+
+
+def _only_limits(folded: str, sentences: list[Sentence], wordings: list[Wording]) -> bool:
+    """Whether each refusal only names what the speaker can do or knows: what follows it is an answer after all."""
+    limits = {w.code: w.limit for w in wordings}
+    return all(
+        limits[s.language].match(folded[s.cue[0] : s.end])
+        for s in sentences
+        if s.role is Role.REFUSING and s.cue is not None and s.language is not None
+    )
 
 
 def _weight(text: str, wordings: list[Wording], asked: frozenset[str]) -> float:

@@ -59,6 +59,14 @@ def test_each_sentence_comes_with_its_role_its_passage_and_what_is_missing():
     ]
 
 
+def test_what_a_stored_document_denies_itself_is_read_as_content():
+    answer = "The guide does not include instructions for the older model."
+    row = {**ROW, "answer": answer, "evidence": {}}
+    (refusing,) = sentences(row)
+    (content,) = sentences({**row, "retrieved_documents": [{"id": "d0", "text": f"Note. {answer}"}]})
+    assert (refusing.role, content.role) == (Role.REFUSING, Role.CONTENT)
+
+
 def test_a_refusing_sentence_shows_the_words_that_refuse():
     answer = "The documents do not mention motorcycles. Parking costs two euros per hour."
     refusing, content = sentences({**ROW, "answer": answer, "evidence": {}})

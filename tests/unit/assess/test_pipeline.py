@@ -163,6 +163,15 @@ def test_each_sentence_that_states_something_is_aligned_with_what_carries_it():
     assert all(p.score == pytest.approx(1, abs=1e-3) for p in got.evidence.alignment)
 
 
+def test_what_a_document_denies_is_no_refusal_but_grounded_in_it():
+    answer = "The guide does not include instructions for the older model."
+    asked = "How do I set up the older model?"
+    says_so = "Setup of the newer model. The guide does not include any instructions for the older model."
+    denied, refused = pipeline().assess([interaction(asked, answer, d, id=d[0][:3]) for d in ([says_so], DOCUMENTS)])
+    assert (denied.verdict, denied.refusal.kind) == (Verdict.GROUNDED, RefusalKind.NONE)
+    assert (refused.verdict, refused.refusal.kind) == (Verdict.REFUSAL, RefusalKind.FULL)
+
+
 def test_an_answer_that_no_document_carries_is_self_generated():
     answer = "The observatory welcomes 4,500 astronomers from Reykjavik every winter."
     (got,) = pipeline().assess([interaction("What does parking cost?", answer, DOCUMENTS)])

@@ -8,18 +8,40 @@ from __future__ import annotations
 
 import re
 
-from monitor.assess.classify.lexicon.chinese import CHINESE
+from monitor.assess.classify.lexicon.dutch import DUTCH
 from monitor.assess.classify.lexicon.english import ENGLISH
 from monitor.assess.classify.lexicon.french import FRENCH
 from monitor.assess.classify.lexicon.german import GERMAN
 from monitor.assess.classify.lexicon.italian import ITALIAN
-from monitor.assess.classify.lexicon.japanese import JAPANESE
-from monitor.assess.classify.lexicon.korean import KOREAN
+from monitor.assess.classify.lexicon.nordic.danish import DANISH
+from monitor.assess.classify.lexicon.nordic.swedish import SWEDISH
 from monitor.assess.classify.lexicon.portuguese import PORTUGUESE
+from monitor.assess.classify.lexicon.slavic.polish import POLISH
+from monitor.assess.classify.lexicon.slavic.russian import RUSSIAN
 from monitor.assess.classify.lexicon.spanish import SPANISH
+from monitor.assess.classify.lexicon.turkish import TURKISH
+from monitor.assess.classify.lexicon.unspaced.chinese import CHINESE
+from monitor.assess.classify.lexicon.unspaced.japanese import JAPANESE
+from monitor.assess.classify.lexicon.unspaced.korean import KOREAN
 from monitor.assess.classify.lexicon.wording import Wording, simplified, words
 
-WORDINGS = (ENGLISH, GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, CHINESE, JAPANESE, KOREAN)
+WORDINGS = (
+    ENGLISH,
+    GERMAN,
+    FRENCH,
+    SPANISH,
+    PORTUGUESE,
+    ITALIAN,
+    DUTCH,
+    SWEDISH,
+    DANISH,
+    POLISH,
+    RUSSIAN,
+    TURKISH,
+    CHINESE,
+    JAPANESE,
+    KOREAN,
+)
 UNSPACED = (CHINESE, JAPANESE, KOREAN)  # their words have no spaces around them, so the search is for pieces of text
 _SPACED = tuple(w for w in WORDINGS if w not in UNSPACED)
 
@@ -35,13 +57,14 @@ def _pieces(lists: list[frozenset[str]]) -> re.Pattern[str]:
 
 # A sentence of nothing but these words states nothing that could be checked: "Yes, they are."
 BARE = words(
-    "yes no ok okay correct true false yep nope ja nein doch oui non si sí sì sim não 是 否 对 不是 はい いいえ 네 "
-    "아니요 아니오 i you he she it we they that there is are was were am do does did can could will would may must "
-    "should has have not t"
+    "yes no ok okay correct true false yep nope ja nein doch nee oui non si sí sì sim não 是 否 对 不是 はい いいえ 네 "
+    "아니요 아니오 tak nie да нет evet hayır "
+    "i you he she it we they that there is are was were am do does did can could will would may must should has have "
+    "not t"
 )
-CUES = _by_word([(w, w.cues) for w in _SPACED])
+CUES = _by_word([(w, w.cues | w.limit_cues) for w in _SPACED])
 OPENERS = _by_word([(w, w.openers) for w in _SPACED])
-CUE_PIECES = _pieces([w.cues for w in UNSPACED])
+CUE_PIECES = _pieces([w.cues | w.limit_cues for w in UNSPACED])
 OPENER_PIECES = _pieces([w.openers for w in UNSPACED])
 
 _UNSPACED_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
@@ -51,7 +74,7 @@ def fold(text: str) -> str:
     """The text as the patterns expect it: lower case, straight apostrophes, simplified characters. Same length."""
     lower = text.lower()
     if len(lower) != len(text):  # İ
-        lower = "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
+        lower = "".join(c.lower()[0] for c in text)
     lower = lower.replace("`", "'").replace("*", " ")
     if lower.isascii():
         return lower

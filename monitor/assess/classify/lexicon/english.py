@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.assess.classify.lexicon.english_refusals import REFUSING, SOURCE
+from monitor.assess.classify.lexicon.english_refusals import LIMIT, REFUSING, SOURCE
 from monitor.assess.classify.lexicon.wording import Wording, pattern, upto, whole, words
 
 _CONSULT = (
@@ -18,10 +18,11 @@ _EXPERT = (
 ENGLISH = Wording(
     code="en",
     cues=words(
-        "t not none nothing neither nowhere never cannot unable unclear unknown unavailable unspecified "
-        "unanswerable insufficient beyond outside fails fail na n no impossible unsure decline refuse silent "
-        "rather little uncertain inconclusive leaves left missing difficult hard incapable lack needed required ask"
+        "t not none nothing neither nowhere never cannot unable unclear unknown unavailable unspecified unanswerable "
+        "insufficient beyond outside fails fail na n no impossible unsure decline refuse silent rather little "
+        "uncertain inconclusive leaves left missing difficult hard incapable lack needed required ask"
     ),
+    limit_cues=words("only limited solely exclusively restricted"),
     openers=words(
         "sure certainly of absolutely hello hi hey dear good greetings thank thanks great excellent that you sorry my "
         "apologies i we if please let feel is would do don hope glad happy have best here note this these it in to "
@@ -32,7 +33,15 @@ ENGLISH = Wording(
         "may"
     ),
     refusing=REFUSING,
+    limit=LIMIT,
     fact=pattern(
+        # what a document is free of ("contains no personal data"), not what it says about someone
+        r"^(?!.*\b(?:i|we)\b).*\b(?:contain|include|hold|store|list|show|disclose|reveal|have|has)s? (?:any |no "
+        r")?(?:\w+ (?:or|and) )?"
+        r"(?:personal(?:ly identifiable)?|confidential|sensitive|private|proprietary|classified|identifying|"
+        r"identifiable) (?:\w+ )?"
+        r"(?:data|information|details|content)\b(?! (?:about|on|regarding|of|for|concerning|relating|related|such|"
+        r"to)\b)",
         r"\b(?:documents?|texts?|files?|manual|content|pages?|information) (?:must|should|may|can|need|shall|"
         r"will)(?: not|not|n't)",
         r"\bdoes not need\b|\bno (?:information|details|documents?|answer) (?:\w+ )?(?:is|are) (?:\w+ )?(?:needed|"

@@ -102,7 +102,8 @@ REFUSING = pattern(
     r"for)\b)",
     rf"\b{SOURCE}{_GAP} (?:{_DO_NOT}|fails? to|never|cannot|can't) {_LY}(?:{_SAY}|{_HOLD} "
     rf"(?:\w+ )?{upto(4)}(?:{_INFORMATION}|context|clarity)\b)",
-    rf"\b{_TEXT}{_GAP} (?:{_DO_NOT}|never) {_LY}{_HOLD}",
+    rf"(?:\b(?!materials?|source\b|references){_TEXT}|(?:(?<=provided\s)|(?<=given\s)|(?<=supplied\s)|(?<=available\s))"
+    rf"(?:materials?|source|references)){_GAP} (?:{_DO_NOT}|never) {_LY}{_HOLD}",
     rf"^(?:it|they|that|this)(?: also)? {_DO_NOT} {_LY}(?:{_SAY}|{_HOLD} (?:{_ABOUT}|{_EXACT}))",
     rf"\b(?:but|and|however,?|though|although|while|since) (?:it|they|these|this) {_DO_NOT} {_LY}(?:{_SAY}|{_HOLD} "
     rf"(?:{_ABOUT}|{_EXACT}))",
@@ -142,9 +143,11 @@ REFUSING = pattern(
     rf"\b(?:it|this|that)(?:'s| is) {_LY}(?:impossible|difficult|hard|not possible)(?: for me)? to {_LY}(?:answer|"
     rf"say|tell|determine|know (?:{_ASK}|for)|identify|draw|infer|confirm (?:this|that|if|whether))\b",
     rf"(?<!if\s)\b(?:is|are|was|were)(?: not|n't) {_LY}(?:specified|mentioned|stated|disclosed|documented)(?:$|[.!])",
-    r"^(?:unknown|unclear|n/?a|no answer|no comment|not (?:specified|mentioned|stated|known|answerable|provided|"
-    r"found|applicable|disclosed|available))\b[^:,]{0,30}$|^unknown\b|^(?:absolutely )?no (?:idea|clue)\b|^no "
-    r"(?:relevant |such )?(?:information|mention|details|data|answer)\b[^:,]{0,30}$",
+    rf"^(?:(?:unknown|unclear)(?=[.!]*$| (?:{_ASK}|from|in|to|at|based|given)\b)|n/a|na(?=[.!]*$)|no answer|no "
+    r"comment|not (?:specified|mentioned|stated|known|answerable|provided|found|applicable|disclosed|"
+    r"available))\b[^:,]{0,30}$|"
+    r"^unknown(?:$|[.!,;])|^(?:absolutely )?no (?:idea|clue)\b|^no (?:relevant |such )?(?:information|mention|details|"
+    r"data|answer)\b[^:,]{0,30}$",
     rf"\bno {upto(6)}(?:is|are|was|were) {_LY}(?:mentioned|specified|stated|described|indicated|given)(?:$|[.!]| in "
     r"(?:the|this|these) )",
     rf"\b(?:and|but) does(?: not|n't) {_LY}(?:mention|specif|state|address|discuss|explain|{_HOLD} (?:{_ABOUT}|"
@@ -168,4 +171,24 @@ REFUSING = pattern(
     r"\bwe (?:do not|don't) know (?:the answer|enough)\b",
     r"\b(?:is|was|are) (?:not given|not known by) (?:a|any) (?:specific|particular|exact)\b",
     begins=BEGINS,
+)
+
+LIMIT = pattern(
+    r"^i(?:'m| am| can| could)?(?: also| currently)? only (?:able to |allowed to |trained to |designed to |here to "
+    r")?(?:help|assist|"
+    r"support|answer|respond|discuss|advise|(?:provide|give|offer|share) (?:\w+ ){0,2}?(?:information|answers|help|"
+    r"advice|support|"
+    r"details|assistance|guidance))\b",
+    rf"^(?:i|we)(?: currently)? only have (?:access|knowledge|context|documents?|documentation|{_ABOUT})\b|^i (?:can|"
+    r"could|am able "
+    r"to) (?:help|assist|answer)\b[^.;:,]{0,30} only (?:with|on|about)\b|^i only know (?:about|what)\b|^i(?:'m| am| "
+    r"was) (?:only )?"
+    r"(?:trained|designed|programmed|set up|configured) (?:only|solely|exclusively|just) (?:on|to|for)\b|^i(?:'m| am) "
+    r"(?:only )?"
+    r"(?:limited|restricted) to\b|^my (?:knowledge|expertise|training|scope|information|help|access) (?:base )?(?:is|"
+    r"are) "
+    r"(?:limited|restricted|confined) to\b",
+    rf"^(?:the|these|my) (?!materials?|references){upto(2)}{_TEXT}(?: (?:i|we|you) \w+| \w+ed)? only (?:contain|"
+    r"provide|include|"
+    rf"have|has|give|offer)s? {_ABOUT}\b",
 )

@@ -27,9 +27,10 @@ _STATED = (
 FRENCH = Wording(
     code="fr",
     cues=words(
-        "ne n aucun aucune rien dehors delà impossible ignore incapable non sans inconnu inconnue muet muette "
-        "regret dépasse hors"
+        "ne n aucun aucune rien dehors delà impossible ignore incapable non sans inconnu inconnue muet muette regret "
+        "dépasse hors"
     ),
+    limit_cues=words("que qu seulement uniquement limitent limite"),
     openers=words(
         "bien bonjour bonsoir merci excellente bonne c très je nous désolé désolée désolés toutes mes excusez "
         "pardon n si faites dites avez puis y souhaitez pourriez pouvez est veuillez contactez cordialement j en "
@@ -67,8 +68,26 @@ FRENCH = Wording(
         r"insuffisant\w*)\b|\bje (?:préfère|dois) (?:\w+ )?(?:ne pas|refuser|décliner)",
         r"^(?:malheureusement,? )?(?:l'|cette |les |ces )informations? (?:\w+ )?(?:n'est|ne sont) pas\b "
         r"(?:disponible|fourni|précis|dans|accessible|incluse)",
+        r"^(?:la |cette |l'|les )?(?:réponses?|informations?) [^.;]{0,50}?ne (?:se trouvent?|figurent?|sont|est) pas "
+        r"(?:dans|parmi)\b|"
+        r"^la réponse ne (?:se trouve|figure) pas\b",
+    ),
+    limit=pattern(
+        r"^je ne (?:peux|suis en mesure de) (?:vous )?(?:aider|répondre|renseigner|assister|informer|fournir "
+        r"d)[^.;:]{0,40}?(?:que |qu')",
+        r"^je (?:peux|suis en mesure de) (?:seulement |uniquement )?(?:vous )?(?:seulement |uniquement )?(?:aider|"
+        r"répondre|renseigner) "
+        r"(?:\w+ ){0,2}?(?:seulement|uniquement)\b|^je peux (?:seulement|uniquement) (?:vous )?(?:aider|répondre|"
+        r"renseigner)\b",
+        rf"^je n'ai (?:accès |d'|des )?(?:{_INFORMATION} )?(?:que|qu')[^.;:]{{0,20}}(?:{_INFORMATION}|sur|aux?)\b|^je "
+        r"(?:dispose|ai accès) "
+        rf"(?:seulement|uniquement) (?:d'|de |des |à |aux? )?(?:l')?(?:{_INFORMATION}|documents)\b|\bmes connaissances "
+        r"se limitent\b",
     ),
     fact=pattern(
+        r"^(?!.*\b(?:je|nous|j')\b).*\b(?:données?|informations?) (?:à caractère personnel|personnelles?|"
+        r"confidentielles?|sensibles?|privées?)"
+        r"\b(?! (?:sur|concernant|de|des|du|relatives)\b)",
         r"\bne (?:peux|pouvons|peut) que\b|\baucune (?:réponse|information) n'est (?:attendue|requise|nécessaire|"
         r"demandée)|\bn(?:e|')\w* ?(?:doit|doivent|devez) (?:pas|contenir)",
         r"^(?:si|lorsque|quand|tant que)\b(?:(?!, (?:je|nous)\b).)*$|\bje n'ai (?:pas|aucun) (?:besoin|problème|"

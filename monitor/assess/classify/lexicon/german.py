@@ -33,6 +33,7 @@ GERMAN = Wording(
         "nicht nichts nirgends kein keine keinen keiner keinem keines außerhalb unklar unbekannt weder unmöglich "
         "ungewiss überfragt offen leider überschreitet"
     ),
+    limit_cues=words("nur lediglich ausschließlich beschränkt"),
     openers=words(
         "gerne gern natürlich selbstverständlich klar sicher hallo guten vielen danke herzlichen gute das ich wir "
         "es tut entschuldigung entschuldigen verzeihung bitte wenn falls sollten lassen zögern melden kann haben "
@@ -64,10 +65,11 @@ GERMAN = Wording(
         rf"\b{_SOURCE}\b[^.;]{{0,90}}?\b{_NOT}\b[^.;]{{0,80}}?\b{_SAID}\b",
         rf"\b{_SOURCE} (?:steht|stehen|findet sich|finden sich) (?:\w+ ){{0,4}}nichts\b",
         r"\b(?:enthalten|enthält|erwähnen|nennen|nennt|erwähnt|beschreiben|geben|gibt|sagen|sagt|liefern|liefert|"
-        rf"machen)\b[^.;]{{0,40}}?\b(?:keine?n?|nichts|nicht)\b[^.;]{{0,60}}?(?:{_INFORMATION}|darüber|dazu|aussage|"
+        rf"machen)\b[^.;]{{0,40}}?\b(?:keine?n?|nichts|nicht)\b[^.;]{{0,60}}?\b(?:(?!daten){_INFORMATION}|darüber|dazu|"
+        r"aussage|"
         r"auskunft)",
         rf"\bkeine?n? (?:\w+ ){{0,2}}{_INFORMATION}(?: (?:dazu|darüber|hierzu|zu|über|vor|verfügbar|vorhanden|"
-        r"gefunden|enthalten|zum|zur)\b|$|[.!])",
+        r"gefunden|enthalten|zum|zur)\b|(?<!daten)(?:$|[.!]))",
         r"\b(?:steht|findet sich|finden sich|ist|wird|sind|werden|wurde|geht|gehen|lässt sich|lassen "
         rf"sich)\b[^.;]{{0,90}}?\b{_NOT}\b[^.;]{{0,50}}?(?:in den|aus den|im|aus dem|in der|aus der) (?:\w+ "
         rf"){{0,2}}{_SOURCE}",
@@ -89,8 +91,28 @@ GERMAN = Wording(
         r"meine[nm]\b|\b(?:überschreitet|übersteigt) mein",
         rf"\b{_INFORMATION} (?:\w+ ){{0,3}}(?:ist|sind|liegen|liegt|steht|stehen) (?:\w+ ){{0,3}}(?:nicht|"
         r"keine)\b[^.;]{0,30}(?:verfügbar|vor|vorhanden|enthalten|bekannt|zur verfügung)",
+        r"\b(?:dokumente|unterlagen|quellen|texte|textstellen|artikel|auszüge|passagen|kontext|handbuch|dokumentation) "
+        r"(?:\w+ )?(?:nennt|nennen|"
+        r"erwähnt|erwähnen|beschreibt|beschreiben|enthalten) (?:\w+ ){0,2}keine?[nrms]?\b",
+        rf"\bkeine?[nrs]? (?:der|dieser|von den) (?:\w+ ){{0,2}}{_SOURCE}\b[^.;]{{0,60}}?(?:\b{_SAID}|$|[.!])",
+        r"(?:beratung|auskunft|auskünfte|empfehlung(?:en)?|ratschläge) (?:kann|darf) ich (?:\w+ ){0,2}(?:nicht|keine) "
+        r"(?:\w+ )?(?:geben|leisten|erteilen|"
+        r"anbieten)\b",
+    ),
+    limit=pattern(
+        r"^(?:ich (?:kann|darf)|(?:kann|darf) ich) (?:ihnen |dir |leider |hier )*(?:nur|lediglich|ausschließlich) "
+        r"[^.;:]{0,80}\b"
+        r"(?:helfen|weiterhelfen|beantworten|antworten|unterstützen|auskunft geben|informationen geben)\b",
+        r"^(?:ich (?:habe|besitze)|(?:habe|besitze) ich|wir haben) (?:leider |hier )?(?:nur|lediglich|ausschließlich) "
+        rf"(?:\w+ ){{0,2}}(?:{_INFORMATION}|"
+        r"zugriff|zugang|unterlagen|dokumente|wissen)\b|^ich beantworte (?:leider )?(?:nur|ausschließlich) fragen\b|"
+        r"\bmein wissen (?:ist|"
+        r"beschränkt sich) (?:\w+ ){0,3}(?:auf|beschränkt)\b",
     ),
     fact=pattern(
+        r"^(?!.*\b(?:ich|wir)\b).*\bkeine (?:\w+ )?(?:personenbezogenen|persönlichen|vertraulichen|sensiblen|geheimen) "
+        r"(?:daten|"
+        r"informationen|angaben)\b(?! (?:zu|über|von|des|der)\b)",
         r"^(?!.*\b(?:ich|wir)\b).*?\b(?:dürfen|darf|müssen|muss|sollen|soll|sollte|sollten|brauchen|braucht) "
         r"(?:\w+ ){0,2}(?:nicht|keine?[nrms]?)\b",
         r"\bkeine (?:angaben|informationen|daten), die (?:sie|du|man)\b|^(?:wenn|falls|sofern|solange|"

@@ -29,6 +29,7 @@ ITALIAN = Wording(
         "non nessun nessuna nessuno fuori impossibile ignoro sconosciuto sconosciuta senza nulla niente né neanche "
         "nemmeno incapace esula supera insufficiente insufficienti oltre neppure"
     ),
+    limit_cues=words("solo soltanto solamente esclusivamente limitano limita"),
     openers=words(
         "certo certamente sì si volentieri ciao buongiorno buonasera salve grazie ottima bella buona è mi ci "
         "scusi scusa scusate chiedo le se non fammi mi fatemi posso c ha hai desidera vuole potrebbe può puoi per "
@@ -68,7 +69,19 @@ ITALIAN = Wording(
         r"^non lo (?:menziona|dice|specifica|indica|precisa)(?:no)?\b|\b(?:neanche|nemmeno|neppure) (?:lo "
         r")?(?:menziona|dice|specifica|indica)",
     ),
+    limit=pattern(
+        r"^(?:(?:io )?posso (?:\w+ )?(?:solo|soltanto|solamente|esclusivamente) (?:aiutar|risponder|assister|fornire "
+        r"informazioni)|posso "
+        r"(?:aiutar|risponder)\w* (?:solo|soltanto|solamente|esclusivamente)|(?:solo|soltanto) posso (?:aiutar|"
+        r"risponder))",
+        r"^(?:ho|dispongo|abbiamo) (?:solo|soltanto|solamente|esclusivamente) (?:di |accesso |delle )?(?:informazioni|"
+        r"dati|accesso|documenti|"
+        r"ai?|alle)\b|\bmi[ae] conoscenz[ae] (?:si limitano?|è limitata|sono limitate) (?:a|al|alla|alle|ai|agli)\b",
+    ),
     fact=pattern(
+        r"^(?!.*\b(?:ho|posso|dispongo|trovo|possiamo|abbiamo)\b).*\b(?:dati|informazioni) (?:personali|riservat[ei]|"
+        r"sensibili|privat[ei]|"
+        r"confidenziali)\b(?! (?:su|di|del|della|dei|sui|sulla|relativ\w+)\b)",
         r"\bnon (?:deve|devono|dovrebbe|può|possono|è necessari\w+|serve|servono|occorre|occorrono) |"
         r"\binformazion[ei] da (?:inviare|compilare|fornire|inserire)|\bnon ho (?:bisogno|fretta)",
         r"\binformazioni non sono (?:condivis|vendut|trasmess|cedut)|^(?:se|quando|mentre|finché|qualora)\b(?:(?!, "

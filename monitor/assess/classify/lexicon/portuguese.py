@@ -29,6 +29,7 @@ PORTUGUESE = Wording(
         "não nenhum nenhuma nenhuns fora desconheço impossível nem sem nada desconhecido desconhecida desconhece "
         "incapaz excede insuficiente além ignoro tampouco"
     ),
+    limit_cues=words("só apenas somente limita limitado"),
     openers=words(
         "claro com certeza sim olá bom boa obrigado obrigada muito ótima excelente essa é lamento desculpe "
         "desculpa peço sinto as se não avise diga posso há tem precisa deseja quer poderia pode por entre "
@@ -62,7 +63,19 @@ PORTUGUESE = Wording(
         r"^(?:também )?não o (?:menciona|diz|especifica|indica|refere)m?\b|\b(?:também não|tampouco) (?:o |a "
         r")?(?:menciona|diz|especifica|indica|refere|há)",
     ),
+    limit=pattern(
+        r"^(?:eu )?(?:(?:só|apenas|somente) (?:posso|consigo) (?:\w+ )?(?:ajudar|responder|auxiliar|informar|fornecer "
+        r"informaç)|(?:posso|consigo) "
+        r"(?:\w+ )?(?:ajudar|responder|auxiliar|informar)\w*(?:-\w+)? (?:só|apenas|somente)|(?:posso|consigo) "
+        r"(?:apenas|somente) (?:ajudar|responder))",
+        r"^(?:eu )?(?:(?:só|apenas|somente) (?:tenho|disponho de|temos)|tenho (?:só|apenas|somente)) (?:\w+ "
+        r")?(?:informaç\w+|dados|acesso|documentos|"
+        r"conhecimentos?)\b|\bmeu conhecimento (?:limita-se|se limita|está limitado|é limitado) (?:a|ao|à|aos|às)\b",
+    ),
     fact=pattern(
+        r"^(?!.*\b(?:tenho|posso|disponho|possuo|encontro|consigo|temos|podemos)\b).*\b(?:dados|informaç(?:ões|ão)) "
+        r"(?:pessoa(?:is|l)|"
+        r"confidencia(?:is|l)|sensíve(?:is|l)|privad[oa]s?)\b(?! (?:sobre|de|do|da|dos|das|acerca)\b)",
         r"\bnão (?:deve|devem|deveria|pode|podem|é necessári\w+|precisa|precisam) |\binformaç\w+ (?:a|para|que) "
         r"(?:enviar|preencher|apresentar)|^não foi possível (?!responder|determinar|encontrar|saber)",
         r"^(?:se|quando|enquanto|caso)\b(?:(?!, (?:não posso|não tenho)\b).)*$",

@@ -29,6 +29,7 @@ SPANISH = Wording(
         "no desconozco ningún ninguna ninguno ningunos fuera imposible ni sin tampoco nada desconocido desconocida "
         "desconoce incapaz excede silencio insuficiente"
     ),
+    limit_cues=words("solo sólo solamente únicamente limita"),
     openers=words(
         "claro por supuesto desde hola buenos buenas gracias muchas de excelente buena es lo disculpe disculpa "
         "perdón mis si no hágamelo avíseme dígame puedo hay tiene necesita desea quiere podría puede favor "
@@ -64,7 +65,19 @@ SPANISH = Wording(
         r"\bno me consta\b|^(?:tampoco )?no lo (?:menciona|dice|especifica|indica|aclara)n?\b|\btampoco (?:lo "
         r")?(?:menciona|dice|especifica|indica|aclara|se)",
     ),
+    limit=pattern(
+        r"^(?:yo )?(?:(?:solo|sólo|solamente|únicamente) (?:puedo|sé) (?:\w+ )?(?:ayudar|responder|contestar|asistir|"
+        r"informar|proporcionar información|dar "
+        r"información)|puedo (?:\w+ )?(?:ayudar|responder|contestar|asistir|informar)\w* (?:solo|sólo|solamente|"
+        r"únicamente))",
+        r"^(?:yo )?(?:(?:solo|sólo|solamente|únicamente) (?:tengo|dispongo de|cuento con|tenemos)|tengo (?:solo|sólo|"
+        r"solamente|únicamente)) (?:\w+ )?"
+        r"(?:información|datos|acceso|documentos|conocimientos?)\b|\bmis? conocimientos? se limitan? a\b",
+    ),
     fact=pattern(
+        r"^(?!.*\b(?:tengo|puedo|dispongo|cuento|encuentro|podemos|tenemos)\b).*\b(?:datos|información) "
+        r"(?:personal(?:es)?|"
+        r"confidencial(?:es)?|sensibles?|privad[oa]s?|de carácter personal)\b(?! (?:sobre|de|del|acerca)\b)",
         r"\bno (?:debe|deben|debería|puede|pueden|es necesari\w+|hace falta|necesita) |\binformación que (?:enviar|"
         r"rellenar|aportar|presentar|facilitar)|\bno he podido\b(?!)",
         r"^(?:si|cuando|mientras|en caso de que)\b(?:(?!, (?:no puedo|no tengo)\b).)*$",

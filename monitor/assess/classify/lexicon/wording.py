@@ -32,8 +32,10 @@ def simplified(text: str) -> str:
 class Wording:
     """The wording of one language.
 
-    `refusing` is searched in a clause: the speaker does not answer, or the documents do not.
-    `fact` is searched in the same clause and overrules `refusing`: a statement of fact in the words of a refusal.
+    `refusing` is searched in a clause: the speaker does not answer, or the documents do not. So is `limit`: the
+    speaker names the only thing that it can do or knows ("I can only help with returns"), which refuses if nothing
+    else is said.
+    `fact` is searched in the same clause and overrules both: a statement of fact in the words of a refusal.
     `courtesy`, `hedge` and `apology` must match a sentence or clause from end to end; an apology is a courtesy that
     refuses if nothing else is said. `lead` is matched repeatedly at the head of a clause and skipped.
     `border` is the end of a clause up to the start of the next; `concessive` is matched at the head of a sentence
@@ -41,14 +43,17 @@ class Wording:
     answers nothing next to a refusal: what the documents cover instead, whom else to ask. `report` is matched at the
     head of a clause about what the documents do say.
 
-    `cues` holds a word (in languages without spaces: a piece of text) of every refusing clause, `openers` the first
-    word (or piece) of every courtesy, hedge and apology. Most sentences need no search beyond these.
+    `cues` holds a word (in languages without spaces: a piece of text) of every refusing clause, most of them negations,
+    `limit_cues` one of every limit, `openers` the first word (or piece) of every courtesy, hedge and apology. Most
+    sentences need no search beyond these.
     """
 
     code: str
     cues: frozenset[str]
+    limit_cues: frozenset[str]
     openers: frozenset[str]
     refusing: re.Pattern[str]
+    limit: re.Pattern[str]
     fact: re.Pattern[str]
     courtesy: re.Pattern[str]
     hedge: re.Pattern[str]

@@ -19,13 +19,18 @@ from monitor.core.model import RefusalKind
 
 
 def test_languages_are_told_by_their_codes():
-    assert [w.code for w in WORDINGS] == ["en", "de", "fr", "es", "pt", "it", "zh", "ja", "ko"]
+    codes = "en de fr es pt it nl sv da pl ru tr zh ja ko"
+    assert [w.code for w in WORDINGS] == codes.split()
     assert [w.code for w in UNSPACED] == ["zh", "ja", "ko"]
 
 
 def test_a_word_names_every_language_that_has_it():
     assert {w.code for w in CUES["no"]} == {"en", "es"}
     assert {w.code for w in OPENERS["claro"]} == {"es", "pt"}
+
+
+def test_a_dotted_capital_of_turkish_is_an_i():
+    assert fold("İade BİLGİSİ") == "iade bilgisi"
 
 
 @given(st.text())

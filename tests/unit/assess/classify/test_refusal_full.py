@@ -132,6 +132,9 @@ FULL = {
         "Die bereitgestellten Texte enthalten keine Informationen über Rabatte.",
         "Ihre Frage kann anhand des Kontexts nicht beantwortet werden.",
         "Damit kann ich Ihnen leider nicht helfen.",
+        "Die Unterlagen nennen keinen Preis.",
+        "Keines der Dokumente erwähnt eine Garantie.",
+        "Rechtsberatung kann ich nicht geben.",
     ],
     "fr": [
         "Je ne sais pas.",
@@ -171,6 +174,7 @@ FULL = {
         "Rien n'est dit à ce sujet dans le manuel.",
         "Je ne connais pas la réponse.",
         "Cette information ne figure pas dans les documents.",
+        "La réponse ne se trouve pas dans les documents.",
     ],
     "es": [
         "Lo siento, pero no puedo responder a esa pregunta.",

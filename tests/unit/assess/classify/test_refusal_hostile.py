@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.assess.classify import clauses, refusal
+from monitor.assess.classify.lexicon import WORDINGS
 from monitor.assess.classify.refusal import LONGEST, LONGEST_COURTESY, LONGEST_SENTENCE, read_answer, refusal_kind
 from monitor.core.model import RefusalKind
 
@@ -58,6 +59,22 @@ HOSTILE = [
     "non è ",
     "documento não ",
     "não é ",
+    "ik kan niet ",
+    "de documenten niet ",
+    "in de tekst staat niet ",
+    "is niet ",
+    "geen informatie ",
+    "jag kan inte ",
+    "dokumenten inte ",
+    "jeg kan ikke ",
+    "nie ma informacji ",
+    "dokument nie ",
+    "нет информации ",
+    "документ не ",
+    "bilgi yok değil ",
+    "belge yok ",
+    "i can only ",
+    "any personal or ",
     "ſ",
     "İ",
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
@@ -120,7 +137,7 @@ def test_the_patterns_see_no_more_of_a_megabyte_than_of_its_start_and_end(unit, 
     monkeypatch.setattr(clauses, "_cue", counted_cue)
     monkeypatch.setattr(refusal, "_polite", counted_polite)
     refusal_kind((unit * (1_000_000 // len(unit) + 1))[:1_000_000])
-    languages, looks = 9, 2  # a clause is looked at alone and in its sentence
+    languages, looks = len(WORDINGS), 2  # a clause is looked at alone and in its sentence
     assert sum(looked_at) <= languages * looks * (2 * LONGEST + LONGEST_SENTENCE)
 
 

@@ -93,6 +93,8 @@ NONE = {
         "Sure, the limit is 5 GB.",
         "I don't think you need it: the app does that for you.",
         "The battery is not included.",
+        "Unknown senders are blocked.",
+        "Unknown words are underlined in red until you add them to the dictionary.",
     ],
     "de": [
         "Das Tor lässt sich nicht öffnen, solange der Zug fährt.",
@@ -121,6 +123,8 @@ NONE = {
         "Gerne: Das Limit beträgt 5 GB.",
         "Kinder zahlen nichts.",
         "Der Zug hält sonntags nicht in Moordorf.",
+        "Es gibt keinen Kandidaten für die Zusammenführung.",
+        "Die SIM-Karte enthält keine Daten.",
     ],
     "fr": [
         "La porte ne peut pas être ouverte tant que le train roule.",
@@ -181,6 +185,7 @@ NONE = {
         "A loja não abre aos domingos.",
         "As crianças não pagam nada.",
         "Claro, o limite é de 5 GB.",
+        "Na segunda-feira abre às nove.",
     ],
     "it": [
         "Il cancello non si può aprire mentre il treno è in movimento.",

@@ -1,0 +1,1 @@
+"""Slavic languages, whose nouns and verbs take endings. Out: a `Wording` each."""
