@@ -89,6 +89,7 @@ def test_it_counts_the_same_hours_of_past_weeks_with_their_neighbours():
     ("given", "field"),
     [
         ({"weeks": 1}, "weeks"),
+        ({"weeks": 1_000_000_000}, "weeks"),
         ({"alpha": 0.0}, "alpha"),
         ({"at_least": 2.0}, "at_least"),
         ({"min_samples": 0}, "min_samples"),
