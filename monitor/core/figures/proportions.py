@@ -154,7 +154,8 @@ def _log_factorial(n: ArrayLike) -> Floats:
     whole = np.asarray(n)
     large = np.maximum(whole, _TABLED).astype(np.float64)
     series = (large + 0.5) * np.log(large) - large + 0.5 * log(2 * pi) + 1 / (12 * large)
-    return np.where(whole < _TABLED, _log_factorials()[np.minimum(whole, _TABLED - 1)], series)
+    found: Floats = np.where(whole < _TABLED, _log_factorials()[np.minimum(whole, _TABLED - 1)], series)
+    return found
 
 
 @lru_cache(maxsize=1)
