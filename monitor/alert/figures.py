@@ -89,6 +89,7 @@ _LIMITS: Mapping[str, str] = {  # what the bound of a method is; that of any oth
 
 
 _A_MINUTE = 60.0
+_A_LIFETIME = 3e9  # beyond, as of a latency in wrong units, days say nothing, and a timedelta does not hold all
 _SMALL = 0.1  # below, three decimals say too little of a cost
 
 
@@ -127,6 +128,8 @@ def amount(value: float, unit: Unit) -> str:
         case "seconds":
             if value < _A_MINUTE and value != int(value):
                 return f"{value * 1000:,.0f}ms" if value < 1 else f"{value:.1f}s"
+            if value > _A_LIFETIME:
+                return f"{value:.3g}s"
             return format_duration(timedelta(seconds=value))
         case "number":
             return money(value) if 0 < value < _SMALL else f"{value:,.3f}".rstrip("0").rstrip(".")

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 LONGEST_WAIT = timedelta(hours=2)  # longer than any pause of `deliver`, as another machine's clock sees it
 
 
-class SignalReader(Protocol):
-    """Counts the signals that alert rules watch. Every method may raise `Retriable`."""
+class CountReader(Protocol):
+    """Counts the signals that have counts over spans of time. May raise `Retriable`."""
 
     def counts(
         self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], spans: Sequence[Span]
@@ -37,6 +37,10 @@ class SignalReader(Protocol):
         `selector` lists the label values that count. A label that an answer lacks is ``""``. A combination with nothing
         in any span is left out; with `by` empty there is always one `Counts`.
         """
+
+
+class SignalReader(CountReader, Protocol):
+    """Reads the signals that alert rules watch. Every method may raise `Retriable`."""
 
     def hour_sums(
         self, signal: Signal, selector: Mapping[str, tuple[str, ...]], by: Sequence[str], span: Span

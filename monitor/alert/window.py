@@ -18,6 +18,7 @@ from monitor.core.figures.proportions import CONFIDENCE, wilson
 
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
+CLOCKS_APART = timedelta(minutes=1)  # by which the clocks of replicas may differ
 _FEWEST_FOR_SPREAD = 2
 
 
@@ -105,8 +106,14 @@ class Observation:
 
 
 def gone_by(since: datetime, now: datetime) -> timedelta:
-    """The time from `since` to `now`; a future `since` (the clock was set back) counts as long ago."""
-    return now - since if since <= now else timedelta.max
+    """The time from `since` to `now`.
+
+    A future `since` counts as long ago: the clock was set back. One that is less than `CLOCKS_APART` ahead counts as
+    now: replicas take turns, and what one of them wrote with its clock is no news to another whose clock is behind.
+    """
+    if since <= now:
+        return now - since
+    return timedelta() if since - now < CLOCKS_APART else timedelta.max
 
 
 def window_at(now: datetime, length: timedelta, lateness: timedelta) -> Span:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import email
 import email.policy
 import ssl
@@ -36,12 +37,16 @@ class Mail:
 
 @dataclass(slots=True)
 class SmtpServer:
-    """`script` holds what is answered at a step instead of an orderly reply; `refused` the same by recipient."""
+    """`script` holds what is answered at a step instead of an orderly reply; `refused` the same by recipient.
+
+    It looks a text over for `looks` seconds before it takes it.
+    """
 
     port: int = 0
     script: dict[Step, str] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     mails: list[Mail] = field(default_factory=list)
+    looks: float = 0.0
 
     def reset(self) -> None:
         self.script.clear()
@@ -75,6 +80,7 @@ class SmtpServer:
     async def handle_DATA(self, _: Any, session: Session, envelope: Envelope) -> str:  # noqa: N802
         if said := self.script.get("DATA"):
             return said
+        await asyncio.sleep(self.looks)
         raw = envelope.content
         assert isinstance(raw, bytes)
         message = email.message_from_bytes(raw, policy=email.policy.default)

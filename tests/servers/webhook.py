@@ -1,6 +1,6 @@
 """A scripted HTTP server on 127.0.0.1 that keeps what is posted to it: webhooks, and the base of other scripted ones.
 
-`script` holds what the next requests meet instead of an orderly answer.
+`script` holds what the next requests meet instead of an orderly answer; None is an orderly one.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class HttpServer:
 
     def __init__(self, respond: Callable[[Request], Answer] = lambda _: Answer()) -> None:
         self.url = ""
-        self.script: list[Answer] = []
+        self.script: list[Answer | None] = []
         self.requests: list[Request] = []
         self._respond = respond
         self._lock = Lock()

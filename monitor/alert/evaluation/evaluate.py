@@ -11,6 +11,7 @@ from monitor.alert.evaluation.evidence import with_evidence
 from monitor.alert.evaluation.learning import with_baselines
 from monitor.alert.evaluation.memory import Round, RuleMemory, SeriesMemory
 from monitor.alert.evaluation.reading import read
+from monitor.alert.evaluation.together import Together
 from monitor.alert.methods.method import Memory
 from monitor.alert.ports import AlertStore, SignalReader
 from monitor.alert.probed import NOTHING_OF_LATE
@@ -116,6 +117,7 @@ def evaluate_rule(
     stored = memory.by_fingerprint
     memory = with_baselines(rule, signals, memory, now)
     counted, spans, place = read(rule, signals, memory, now)
+    together = Together(rule, signals)
     remembered: dict[str, SeriesMemory] = {}
     transitions: list[Transition] = []
     for counts in (*counted, *_silent(rule, counted, spans, memory, known)):
@@ -125,7 +127,7 @@ def evaluate_rule(
         observation, kept = _observed(rule, counts, before, now)
         # a method that remembers has judged new answers alone: it is not asked again
         bound = None if kept is not None else rule.method.target.bound(before.baseline if before else None)
-        observation = with_evidence(rule, signals, observation, alert, now, bound=bound)
+        observation = with_evidence(rule, together, observation, alert, now, bound=bound)
         if alert is not None and (why := _gone(rule, counts, before, now)) is not None:
             change = abandoned(alert, now, note=f"ended because {why}")
         else:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from monitor.alert.ports import SignalReader
+from monitor.alert.ports import CountReader
 from monitor.alert.rule import Rule
 from monitor.alert.signal import AMOUNTS, COUNTED_SHARES, SignalKind
 from monitor.alert.state import Alert, State
@@ -23,7 +23,7 @@ _COUNTED = COUNTED_SHARES | AMOUNTS | {SignalKind.MEAN}
 
 def with_evidence(
     rule: Rule,
-    signals: SignalReader,
+    signals: CountReader,
     observation: Observation,
     alert: Alert | None,
     now: datetime,
@@ -52,7 +52,7 @@ def with_evidence(
     return replace(observation, as_of=min(now, last + rule.lateness + MINUTE))
 
 
-def last_counted(rule: Rule, signals: SignalReader, labels: Mapping[str, str], span: Span) -> datetime | None:
+def last_counted(rule: Rule, signals: CountReader, labels: Mapping[str, str], span: Span) -> datetime | None:
     """The end of the last minute of `span` in which something was counted for `labels`; None if nothing was.
 
     Each query narrows the span to a sixtieth: one for an hour, two for two days.
@@ -70,7 +70,7 @@ def last_counted(rule: Rule, signals: SignalReader, labels: Mapping[str, str], s
             return span.end
 
 
-def _breached(rule: Rule, signals: SignalReader, labels: Mapping[str, str], end: datetime, bound: float) -> bool:
+def _breached(rule: Rule, signals: CountReader, labels: Mapping[str, str], end: datetime, bound: float) -> bool:
     """Whether the rule was breached when its window ended at `end`."""
     then = end + rule.lateness
     found = _count(rule, signals, labels, rule.method.spans(then, lateness=rule.lateness, until=None))
@@ -80,13 +80,13 @@ def _breached(rule: Rule, signals: SignalReader, labels: Mapping[str, str], end:
     return seen.outcome is Outcome.BREACHING
 
 
-def _count(rule: Rule, signals: SignalReader, labels: Mapping[str, str], spans: Sequence[Span]) -> Counts | None:
+def _count(rule: Rule, signals: CountReader, labels: Mapping[str, str], spans: Sequence[Span]) -> Counts | None:
     selector = {**rule.selector, **{label: (value,) for label, value in labels.items()}}
     return next(iter(signals.counts(rule.signal, selector, rule.by, spans)), None)
 
 
 def _quiet_since(
-    rule: Rule, signals: SignalReader, labels: Mapping[str, str], alert: Alert | None, now: datetime
+    rule: Rule, signals: CountReader, labels: Mapping[str, str], alert: Alert | None, now: datetime
 ) -> datetime | None:
     if alert is not None and alert.quiet_since is not None and alert.state not in (State.RESOLVED, State.INACTIVE):
         return alert.quiet_since

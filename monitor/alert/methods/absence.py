@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from monitor.alert.methods.method import Memory, Method, require_chance, require_least, require_window
+from monitor.alert.methods.method import Memory, Method, require_chance, require_least, require_weeks, require_window
 from monitor.alert.signal import Signal, SignalKind
 from monitor.alert.target import Target
 from monitor.alert.window import Count, Counts, Observation, Outcome, Span, window_at
@@ -37,7 +37,7 @@ class Absence(Method):
 
     def __post_init__(self) -> None:
         require_window("window", self.window)
-        require_least("weeks", self.weeks, 1)
+        require_weeks(self.weeks, 1)
         require_least("expected", self.expected, 1)
         require_chance("alpha", self.alpha)
 

@@ -10,7 +10,15 @@ from typing_extensions import override
 
 from monitor.alert.figures import amount
 from monitor.alert.methods.amounts import compare_amounts
-from monitor.alert.methods.method import Memory, Method, WrongParameter, require_chance, require_least, require_window
+from monitor.alert.methods.method import (
+    Memory,
+    Method,
+    WrongParameter,
+    require_chance,
+    require_least,
+    require_weeks,
+    require_window,
+)
 from monitor.alert.methods.proportion_change import Comparison, compare
 from monitor.alert.signal import AMOUNTS, Signal, SignalKind
 from monitor.alert.target import Target
@@ -44,7 +52,7 @@ class Change(Method):
 
     def __post_init__(self) -> None:
         require_window("window", self.window)
-        require_least("weeks", self.weeks, LEAST_WEEKS)
+        require_weeks(self.weeks, LEAST_WEEKS)
         require_chance("alpha", self.alpha)
         if not 0 <= self.at_least <= 1:
             raise WrongParameter("at_least", "must be between 0 and 1: 0.02 is 2 percentage points")

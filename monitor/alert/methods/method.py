@@ -12,6 +12,7 @@ from monitor.alert.window import MINUTE, Counts, Observation, Span
 from monitor.core.model import Json
 
 Memory: TypeAlias = Mapping[str, Json]  # what a method keeps between evaluations for one set of labels, as JSON
+MOST_WEEKS = 52  # of the past that a rule may count in each round
 _HIGHEST_CHANCE = 0.5  # beyond it chance alone would breach more often than not
 
 
@@ -78,6 +79,13 @@ def require_least(field: str, value: float, least: float) -> None:
     """Raises `WrongParameter` if `value` is below `least`."""
     if value < least:
         raise WrongParameter(field, f"must be {least:g} or more")
+
+
+def require_weeks(weeks: int, least: int) -> None:
+    """Raises `WrongParameter` if a rule would look back less than `least` weeks, or more than `MOST_WEEKS`."""
+    require_least("weeks", weeks, least)
+    if weeks > MOST_WEEKS:
+        raise WrongParameter("weeks", f"must be {MOST_WEEKS} or less")
 
 
 def require_chance(field: str, value: float) -> None:

@@ -7,7 +7,7 @@ from math import atan, cos, pi, sin, sqrt
 from typing import NamedTuple
 
 from monitor.alert.window import Count
-from monitor.core.figures.proportions import Share, greater
+from monitor.core.figures.proportions import Share, are_many, greater
 
 
 class Comparison(NamedTuple):
@@ -22,7 +22,8 @@ def compare(current: Count, past: Sequence[Count]) -> Comparison:
     """A one-sided quasi-binomial two-proportion test; `current` has answers, and so do at least two counts of `past`.
 
     The chance is the larger one of this test and Fisher's exact test against the whole past. With few bad answers the
-    former, an approximation, is too confident; the latter ignores how much past windows vary by themselves.
+    former, an approximation, is too confident; the latter ignores how much past windows vary by themselves, and is left
+    out where there are many of each kind.
 
     With p the rate of the m past counts and p̄ the rate of all counts, the overdispersion of the past counts is
     φ = max(1, Σ (kᵢ − p·nᵢ)² / (nᵢ·p·(1 − p)) / (m − 1)), and t = (p̂ − p) / √(φ·p̄·(1 − p̄)·(1/n + 1/N)) is compared
@@ -41,10 +42,12 @@ def compare(current: Count, past: Sequence[Count]) -> Comparison:
     freedom = len(counts) - 1
     overdispersion = max(1.0, squares / spread / freedom) if spread else 1.0
     error = sqrt(overdispersion * pooled * (1 - pooled) * (1 / current.total + 1 / total))
-    exact = greater(
+    shares = (
         Share(matching=round(current.sum), total=current.total),
         Share(matching=round(usual * total), total=total),
     )
+    # of many, the other test is the less confident one; the exact one would take memory for all of them
+    exact = 0.0 if are_many(*shares) else greater(*shares)
     return Comparison(usual, rate - usual, max(exact, student_tail((rate - usual) / error, freedom)))
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
 
-from monitor.alert.notification import Notification
+from monitor.alert.notification import SEVERITIES, Notification
 from monitor.alert.ports import Outbox, Receiver
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.stage import stage
@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 DEADLINE = timedelta(hours=24)
 FALLBACK_AFTER = timedelta(minutes=5)
+AT_ONCE = 100  # notifications that are sent in one call
 KEPT = timedelta(days=30)  # how long notifications are kept once their episode is over
 RESENT_KEPT = timedelta(hours=1)  # how long repetitions for receivers that forget are kept
 _ROWS, _TRANSACTIONS = 1_000, 200  # rows per transaction and transactions per call of `purge`
@@ -38,6 +39,11 @@ class Delivery:
     delivered: int = 0
     postponed: int = 0
     given_up: int = 0
+
+    @property
+    def sent(self) -> int:
+        """How many were tried and are off the queue."""
+        return self.delivered + self.given_up
 
     def __add__(self, other: Delivery) -> Delivery:
         return Delivery(
@@ -88,14 +94,15 @@ def deliver_to(
     random: Random,
     patience: Patience = Patience(),
 ) -> Delivery:
-    """Sends each notification that is due at `now` for the receiver `name` once.
+    """Sends the notifications that are due at `now` for the receiver `name` once each, at most `AT_ONCE` of them.
 
-    The outbox hands out only the first notification of each group, so that `resolved` never overtakes `firing`. After a
-    temporary failure the next attempt comes after a pause that doubles from 10 s to 10 min, half of it random, and no
-    earlier than the service asks. After a permanent failure the notification is given up at once. A receiver that
-    failed gets nothing more in this call; if it asked for a pause, its other notifications wait as long. Does nothing
-    if another replica delivers to the receiver. `receiver` None is no longer configured, and may come back before the
-    deadline.
+    Those that page come first, the worst before the others; the rest follows in later calls, so that a new page need
+    not wait for a storm of messages. The outbox hands out only the first notification of each group, so that
+    `resolved` never overtakes `firing`. After a temporary failure the next attempt comes after a pause that doubles
+    from 10 s to 10 min, half of it random, and no earlier than the service asks. After a permanent failure the
+    notification is given up at once. A receiver that failed gets nothing more in this call; if it asked for a pause,
+    its other notifications wait as long. Does nothing if another replica delivers to the receiver. `receiver` None is
+    no longer configured, and may come back before the deadline.
 
     Raises:
         Retriable: the store is out of reach; notifications that were sent but not marked are sent again.
@@ -110,8 +117,10 @@ def deliver_to(
         if fallback is not None:  # before sending: if this process is killed later, the fallback must hear the end too
             outbox.copy_to_fallback(name, fallback)
         done, resting = Delivery(), None
-        for notification in due:
+        for notification in sorted(due, key=_urgency):
             if resting is None:
+                if done.sent >= AT_ONCE:
+                    break
                 outcome, resting = _sent(outbox, notification, receiver, now, random=random, patience=patience)
             else:
                 outcome = _left_alone(outbox, notification, resting, now, patience)
@@ -119,6 +128,10 @@ def deliver_to(
         if fallback is not None:
             outbox.copy_to_fallback(name, fallback, made_before=now - patience.fallback_after)
         return done
+
+
+def _urgency(notification: Notification) -> tuple[bool, int]:
+    return not notification.pages, SEVERITIES.index(notification.severity)
 
 
 def purge(outbox: Outbox, now: datetime) -> int:

@@ -13,9 +13,10 @@ from typing import TypeAlias
 
 from monitor.alert.notification import SEVERITIES, Description, News, NotifiedAlert
 from monitor.alert.notify.escalate import escalated, notified_since, unacknowledged_for
+from monitor.alert.notify.inhibit import Inhibited
 from monitor.alert.notify.notified import STATUSES, notified_alert
 from monitor.alert.rule import Grouping, Rule
-from monitor.alert.silence import Inhibition, Silence, all_match, silencing
+from monitor.alert.silence import Inhibition, Silence, silencing
 from monitor.alert.state import Alert, State, digest_of, episode_of
 from monitor.alert.window import gone_by
 
@@ -143,24 +144,13 @@ def _members(
     rules: Mapping[str, Rule],
     now: datetime,
 ) -> Iterator[tuple[Alert, _Member]]:
-    firing = [alert for alert in alerts if alert.state is State.FIRING]
-    sources = [
-        (inhibition, source)
-        for inhibition in inhibitions
-        for source in firing
-        if all_match(inhibition.source, source.matched)
-    ]
+    inhibited = Inhibited(inhibitions, [alert for alert in alerts if alert.state is State.FIRING])
     for alert in alerts:
         if alert.state in STATUSES:
-            inhibited = any(
-                inhibition.holds(source.matched, alert.matched)
-                for inhibition, source in sources
-                if source.fingerprint != alert.fingerprint
-            )
             silence = silencing(silences, alert.matched, now)
             muted = alert.rule in rules and rules[alert.rule].mute.why(now) is not None
             notified = notified_alert(alert, silence)
-            yield alert, _Member(alert=notified, silence=silence, inhibited=inhibited, muted=muted)
+            yield alert, _Member(alert=notified, silence=silence, inhibited=inhibited(alert), muted=muted)
 
 
 def _continued(

@@ -14,6 +14,7 @@ from monitor.alert.notify.dispatch import Flush, plan
 from monitor.alert.ports import Outbox
 from monitor.alert.rule import RuleSet
 from monitor.alert.state import Alert
+from monitor.core.errors import Retriable
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +42,8 @@ def dispatch(
     an alert, and `resend` is as in `plan`.
 
     Each notification is written in one transaction with the group that remembers it. A process killed before the
-    transaction makes the notification again in its next round; one killed after it finds it made.
+    transaction makes the notification again in its next round; one killed after it finds it made. A notification that
+    cannot be stored is logged and tried again in the next round; the others go on.
 
     Raises:
         Retriable: the store is out of reach, or another replica changed a group; rows already written stay.
@@ -58,13 +60,25 @@ def dispatch(
         backlog=outbox.backlog(),
     )
     described: dict[str, Description] = {}  # several receivers may get the same alert
-    made = []
+    made: list[Notification] = []
     until = clock() + DESCRIBING
     for flush in sorted(flushes, key=_worst_first):
         complete = _with_description(flush, describe if clock() < until else _undescribed, described, now)
-        notification = _notification(complete, link, now)
-        outbox.enqueue(complete.group, notification, over=flush.over)
-        made.append(notification)
+        try:
+            notification = _notification(complete, link, now)
+            outbox.enqueue(complete.group, notification, over=flush.over)
+        except Retriable:
+            raise
+        except Exception:  # one group's notification must not hold up those of all others
+            rule, receiver = flush.alerts[0].rule, flush.group.receiver
+            log.exception(
+                "the notification of alert %r for %s cannot be stored; the next round tries again",
+                rule,
+                receiver,
+                extra={"rule": rule, "receiver": receiver},
+            )
+        else:
+            made.append(notification)
     return made
 
 

@@ -92,12 +92,16 @@ class Alertmanager(Receiver):
         alerts: list[Json] = []
         for alert in notification.alerts:
             # from the time of sending, not of the decision: an alert that waited for a retry must not arrive as over
-            kept = max(notification.at, self._clock()) + _KEPT
+            now = max(notification.at, self._clock())
+            seen, ends = now, now + _KEPT
+            if alert.status == "resolved":
+                seen = ends = alert.resolved_at or notification.at
             entry: dict[str, Json] = {
                 "labels": dict(label_set(alert)),
                 "annotations": dict(annotation_set(alert, notification)),
-                "startsAt": timestamp(alert.fired_at),
-                "endsAt": timestamp((alert.resolved_at or notification.at) if alert.status == "resolved" else kept),
+                # Alertmanager refuses an end before the start, as it comes of a clock that was set back meanwhile
+                "startsAt": timestamp(min(alert.fired_at, seen)),
+                "endsAt": timestamp(ends),
             }
             if url := http_url(notification.url):
                 entry["generatorURL"] = url

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from email.message import EmailMessage
 from typing import Literal
 
-from typing_extensions import override
+from typing_extensions import Buffer, override
 
 from monitor.alert.notification import Notification
 from monitor.alert.ports import Receiver
@@ -27,7 +27,8 @@ from monitor.core.text.plain import plain
 
 log = logging.getLogger(__name__)
 
-TIMEOUT = 10.0  # seconds for each step
+TIMEOUT = 10.0  # seconds for each step but the last
+TAKEN_WITHIN = 120.0  # seconds for the last: the server looks the text over before it takes it (RFC 5321 §4.5.3.2.6)
 Security = Literal["none", "starttls", "tls"]
 _PORTS: Mapping[Security, int] = {"none": 25, "starttls": 587, "tls": 465}
 _PERMANENT = 500
@@ -66,6 +67,24 @@ def from_settings(settings: Settings, draw: Draw | None) -> Receiver | None:
         password=known.password.get_secret_value() if known.password is not None else None,
     )
     return Email(server, sender=known.sender, recipients=known.recipients, draw=draw)
+
+
+class _Smtp(smtplib.SMTP):
+    """Waits for the answer to the text: who gives up then has perhaps sent it, and sends it again and again."""
+
+    @override
+    def data(self, msg: Buffer | str) -> tuple[int, bytes]:
+        if self.sock is not None:
+            self.sock.settimeout(TAKEN_WITHIN)
+        try:
+            return super().data(msg)
+        finally:
+            if self.sock is not None:
+                self.sock.settimeout(TIMEOUT)
+
+
+class _SmtpTls(_Smtp, smtplib.SMTP_SSL):
+    """The same with TLS from the first byte."""
 
 
 class Email(Receiver):
@@ -139,9 +158,9 @@ class Email(Receiver):
         port = server.port or _PORTS[server.security]
         if server.security == "tls":
             context = ssl.create_default_context()
-            smtp: smtplib.SMTP = smtplib.SMTP_SSL(server.host, port, timeout=TIMEOUT, context=context)
+            smtp: _Smtp = _SmtpTls(server.host, port, timeout=TIMEOUT, context=context)
         else:
-            smtp = smtplib.SMTP(server.host, port, timeout=TIMEOUT)
+            smtp = _Smtp(server.host, port, timeout=TIMEOUT)
         try:
             if server.security == "starttls":
                 self._secure(smtp)

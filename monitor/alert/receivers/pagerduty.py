@@ -10,6 +10,7 @@ the whole event 512 kB; answers: 202 accepted, 400 invalid, 429 and 5xx later).
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from dataclasses import replace
 from http import HTTPStatus
 
@@ -23,6 +24,7 @@ from monitor.alert.receivers.prometheus import timestamp
 from monitor.alert.receivers.receiver import Draw
 from monitor.alert.wording import facts, http_url, labels_of, name_of, remarks, title, why
 from monitor.core.assessment_json import encode
+from monitor.core.errors import Fatal, Retriable
 from monitor.core.model import Json
 from monitor.core.settings.load import Settings
 from monitor.core.text.plain import shortened
@@ -31,6 +33,7 @@ from monitor.core.text.plain import shortened
 _SUMMARY, _SHORT, _LONG, _ANSWER = 1_024, 200, 500, 1_500
 _MAX_LABELS, _MAX_CHANGES = 10, 10
 _KEY = 255
+_REMEMBERED = 100  # notifications that failed
 _SETTING = "MONITOR_PAGERDUTY__ROUTING_KEY"
 
 
@@ -48,19 +51,45 @@ class PagerDuty(Receiver):
     def __init__(self, *, routing_key: str, url: str) -> None:
         self._key = routing_key
         self._events = Endpoint(f"{url.rstrip('/')}/v2/enqueue", name="pagerduty", setting=_SETTING)
+        self._taken: OrderedDict[tuple[str, int], set[str]] = OrderedDict()  # keys, by notifications that failed
 
     @override
     def send(self, notification: Notification) -> None:
-        """Sends one event per alert, the worst first. After a failure, events already sent may be sent again.
+        """Sends one event per alert, the worst first; one that is refused holds up no other.
+
+        After a failure it goes on where it was, or a group of more alerts than PagerDuty takes in a minute would never
+        be through. Another process begins again with the first: PagerDuty knows the incidents by their keys.
 
         Raises:
             Retriable: PagerDuty is out of reach or busy.
-            Fatal: PagerDuty refuses the event, most likely because of the routing key.
+            Fatal: PagerDuty refuses an event, most likely because of the routing key.
         """
-        for event in events_of(notification):
-            answer = self._events.post(encode({"routing_key": self._key, **event}).encode())
-            if answer.status != HTTPStatus.ACCEPTED:
-                raise self._events.judged(answer, self._explanation(answer))
+        of = notification.episode, notification.number
+        taken = self._taken.pop(of, set[str]())
+        refusal: Fatal | None = None
+        try:
+            for event in events_of(notification):
+                key = str(event["dedup_key"])
+                if key in taken:
+                    continue
+                try:
+                    self._post(event)
+                except Fatal as error:
+                    refusal = refusal or error
+                else:
+                    taken.add(key)
+        except Retriable:
+            self._taken[of] = taken
+            while len(self._taken) > _REMEMBERED:
+                self._taken.popitem(last=False)
+            raise
+        if refusal is not None:
+            raise refusal
+
+    def _post(self, event: dict[str, Json]) -> None:
+        answer = self._events.post(encode({"routing_key": self._key, **event}).encode())
+        if answer.status != HTTPStatus.ACCEPTED:
+            raise self._events.judged(answer, self._explanation(answer))
 
     @override
     def check(self) -> str:

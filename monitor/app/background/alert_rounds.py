@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
+from monitor.alert.notify.deliver import AT_ONCE
 from monitor.alert.notify.loop import AlertLoop
 from monitor.alert.state import Alert
 from monitor.app.background.timers import Timers
@@ -26,9 +27,13 @@ def alert_rounds(loop: AlertLoop, *, interval: float, now: Callable[[], datetime
     with Timers() as timers:
 
         def deliveries_to(receiver: str) -> Callable[[], None]:
-            return timers.every(
-                interval, lambda: loop.deliver_to(receiver, now()), name=f"delivery to the receiver {receiver}"
-            )
+            name = f"delivery to the receiver {receiver}"
+
+            def some() -> None:
+                if loop.deliver_to(receiver, now()).sent >= AT_ONCE:
+                    timers.wake(name)  # more may wait
+
+            return timers.every(interval, some, name=name)
 
         wake_deliveries = [deliveries_to(receiver) for receiver in loop.receivers]
         wake_deliveries.append(

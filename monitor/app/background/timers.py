@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from threading import Thread
 from time import monotonic
 from typing import Any, Self
@@ -54,8 +55,7 @@ class Timers:
     def every(self, seconds: float, work: Work, *, name: str, at_once: bool = True) -> Callable[[], None]:
         """Runs `work` every `seconds`, beginning now or, without `at_once`, after the first interval.
 
-        Returns a function that any thread may call to have a round begin now; called during a round, it has another
-        one follow. `name` is unique among the timers of the block.
+        Returns a function that does what `wake` does. `name` is unique among the timers of the block.
         """
         rounds = Rounds(work, name)
 
@@ -63,13 +63,14 @@ class Timers:
             self._woken.discard(name)
             rounds()
 
-        def wake() -> None:
-            self._woken.add(name)
-            self._run_now(name)
-
         first = {"next_run_time": datetime.now(UTC)} if at_once else {}
         self._scheduler.add_job(one_round, "interval", seconds=seconds, id=name, name=name, **first)
-        return wake
+        return partial(self.wake, name)
+
+    def wake(self, name: str) -> None:
+        """Has a round of that name begin now; called during a round, it has another one follow. Any thread may call."""
+        self._woken.add(name)
+        self._run_now(name)
 
     def _run_now(self, name: str) -> None:
         """Skipped by the scheduler while a round is running; `_after_round` makes up for it."""

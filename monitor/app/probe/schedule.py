@@ -11,7 +11,7 @@ from functools import partial
 from threading import Event, Lock
 from typing import Final
 
-from monitor.alert.window import gone_by
+from monitor.alert.window import CLOCKS_APART, gone_by
 from monitor.app.background.timers import Timers, survive
 from monitor.app.probe.run import run_probe
 from monitor.app.wiring.application import Application
@@ -149,7 +149,8 @@ class _NotDue(Exception):
 def is_due(probe: Probe, *, last: datetime | None, since: datetime, now: datetime) -> bool:
     """Whether a probe should begin at `now`; `last` is when it last began, `since` when this process started.
 
-    A time in the future (the clock was set back) counts as long ago. One that never ran begins at once if it runs at
+    A time in the future (the clock was set back) counts as long ago, unless it is that of another process whose clock
+    is a little ahead. One that never ran begins at once if it runs at
     intervals, and at its time of day otherwise.
     """
     if probe.every is not None:
@@ -158,4 +159,4 @@ def is_due(probe: Probe, *, last: datetime | None, since: datetime, now: datetim
         return False
     at = datetime.combine(now.astimezone(UTC).date(), probe.at, tzinfo=UTC)
     newest = at if at <= now else at - _DAY
-    return newest > (since if last is None else last) or (last is not None and last > now)
+    return newest > (since if last is None else last) or (last is not None and last > now + CLOCKS_APART)

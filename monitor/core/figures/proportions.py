@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import sqrt
+from math import log, pi, sqrt
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+_TABLED = 1 << 16
 _MANY = 1_000  # from which the normal approximation is as good
 
 
@@ -68,12 +69,19 @@ def greater_in_strata(strata: Iterable[tuple[Share, Share]]) -> float:
 def _hypergeometric(part: Share, rest: Share, first: int) -> Floats:
     """P(X = x) for x from `first` up to the largest possible number of bad things in `part`."""
     bad, size = part.matching + rest.matching, part.total + rest.total
-    log = _log_factorials(1 << (size + 1).bit_length())
     x = np.arange(first, min(part.total, bad) + 1)
     good = size - bad
-    ways = log[bad] - log[x] - log[bad - x] + log[good] - log[part.total - x] - log[good - part.total + x]
-    chances: Floats = np.exp(ways - (log[size] - log[part.total] - log[size - part.total]))
+    of = _log_factorial
+    ways = of(bad) - of(x) - of(bad - x) + of(good) - of(part.total - x) - of(good - part.total + x)
+    chances: Floats = np.exp(ways - (of(size) - of(part.total) - of(size - part.total)))
     return chances
+
+
+def are_many(one: Share, other: Share) -> bool:
+    """Whether things of each kind are expected `_MANY` times in each share, so that they are as good as normal."""
+    whole = Share(matching=one.matching + other.matching, total=one.total + other.total)
+    fewest = min(whole.matching, whole.total - whole.matching) * min(one.total, other.total)
+    return fewest >= _MANY * max(whole.total, 1)
 
 
 def two_sided(one: Share, other: Share) -> float:
@@ -82,10 +90,9 @@ def two_sided(one: Share, other: Share) -> float:
     Where each kind is expected `_MANY` times in each share: by the normal approximation with Yates's correction, which
     costs the same at any counts.
     """
-    whole = Share(matching=one.matching + other.matching, total=one.total + other.total)
-    fewest = min(whole.matching, whole.total - whole.matching) * min(one.total, other.total) / max(whole.total, 1)
-    if fewest < _MANY:
+    if not are_many(one, other):
         return min(1.0, 2 * min(greater(one, other), greater(other, one)))
+    whole = Share(matching=one.matching + other.matching, total=one.total + other.total)
     error = sqrt(whole.rate * (1 - whole.rate) * (1 / one.total + 1 / other.total))
     apart = max(0.0, abs(one.rate - other.rate) - (1 / one.total + 1 / other.total) / 2)
     return 2 * NormalDist().cdf(-apart / error)
@@ -139,10 +146,22 @@ def split_rise(now: Sequence[Share], before: Sequence[Share]) -> tuple[float, fl
     return float(new), float(within), float(mix)
 
 
-@lru_cache(maxsize=4)
-def _log_factorials(size: int) -> Floats:
-    """Logarithms of n! for all n below `size`."""
-    return np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, size)))))
+def _log_factorial(n: ArrayLike) -> Floats:
+    """Logarithms of n!: from a table, and beyond it by Stirling's series, so that many answers take no memory.
+
+    Source of the series: M. Abramowitz and I. A. Stegun, Handbook of Mathematical Functions, 1964, 6.1.41.
+    """
+    whole = np.asarray(n)
+    large = np.maximum(whole, _TABLED).astype(np.float64)
+    series = (large + 0.5) * np.log(large) - large + 0.5 * log(2 * pi) + 1 / (12 * large)
+    found: Floats = np.where(whole < _TABLED, _log_factorials()[np.minimum(whole, _TABLED - 1)], series)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _log_factorials() -> Floats:
+    """Logarithms of n! for all n below `_TABLED`."""
+    return np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, _TABLED)))))
 
 
 CONFIDENCE = 0.95
@@ -186,9 +205,9 @@ def at_most(k: int, n: int, p: float) -> float:
     """P(X ≤ k) for X binomial (n, p), 0 < p < 1."""
     if k < 0:
         return 0.0
-    logs = _log_factorials(n + 1)
     i = np.arange(k + 1)
-    return float(np.exp(logs[n] - logs[i] - logs[n - i] + i * np.log(p) + (n - i) * np.log1p(-p)).sum())
+    ways = _log_factorial(n) - _log_factorial(i) - _log_factorial(n - i)
+    return float(np.exp(ways + i * np.log(p) + (n - i) * np.log1p(-p)).sum())
 
 
 def _root(rising: Callable[[float], float]) -> float:

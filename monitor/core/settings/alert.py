@@ -12,6 +12,7 @@ from monitor.core.settings.sections import Port, Section, split
 Responders = Annotated[
     tuple[Annotated[str, Field(pattern=r"^[UWS][A-Z0-9]{2,30}$")], ...], NoDecode, BeforeValidator(split)
 ]
+_YEAR = 365 * 86_400  # seconds
 
 
 class SlackSettings(Section):
@@ -121,6 +122,6 @@ class NotifySettings(Section):
         None, description="a receiver that gets the notifications that another receiver cannot deliver"
     )
     fallback_after: float = Field(
-        300.0, ge=0, description="seconds that a receiver may fail before the fallback is notified"
+        300.0, ge=0, le=_YEAR, description="seconds that a receiver may fail before the fallback is notified"
     )
-    deadline: float = Field(86_400.0, gt=0, description="seconds after which a notification is given up")
+    deadline: float = Field(86_400.0, gt=0, le=_YEAR, description="seconds after which a notification is given up")

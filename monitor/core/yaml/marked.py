@@ -172,7 +172,10 @@ def parse_yaml(text: str) -> MarkedYaml:
 
 
 class _Inspection:
-    """Refuses repeated keys, and aliases that lead to more values or a deeper nesting than is sane."""
+    """Refuses repeated keys, and aliases that lead to more values or a deeper nesting than is sane.
+
+    Also halves of characters, which escapes can write, and which can be neither stored nor shown.
+    """
 
     def __init__(self) -> None:
         self._seen: dict[Node, tuple[int, int]] = {}  # how many values the node stands for, and how deeply nested
@@ -186,6 +189,7 @@ class _Inspection:
                 raise InvalidYaml(f"aliases repeat more than {MAX_REPEATED:,} values", _mark(node.start_mark))
             return size, depth
         self._seen[node] = (1, 1)
+        _refuse_halves(node)
         if isinstance(node, MappingNode):
             _refuse_repeated_keys(node)
             children = [self.inspect(value) for _, value in node.value]
@@ -200,11 +204,17 @@ class _Inspection:
         return self._seen[node]
 
 
+def _refuse_halves(node: Node) -> None:
+    if isinstance(node, ScalarNode) and any("\ud800" <= character <= "\udfff" for character in node.value):
+        raise InvalidYaml("contains half of a surrogate pair: write the character itself", _mark(node.start_mark))
+
+
 def _refuse_repeated_keys(node: MappingNode) -> None:
     first: dict[tuple[str | None, str], Node] = {}
     for key, _ in node.value:
         if not isinstance(key, ScalarNode):
             raise InvalidYaml("a key must be a single value", _mark(key.start_mark))
+        _refuse_halves(key)
         earlier = first.setdefault((key.tag, key.value), key)
         if earlier is not key:
             line = earlier.start_mark.line + 1

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as Late
+from contextlib import closing
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from threading import Event
+from http.cookiejar import DefaultCookiePolicy
+from threading import Event, Lock
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
@@ -35,6 +38,7 @@ _BUSY = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
 _LOOKED_AT = 4_000  # bytes of an answer of which an error repeats some
 _QUOTED = 200  # characters of an answer that an error repeats
 _THREADS = 256
+_REMEMBERED = 1_000  # conversations whose cookies are kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +83,8 @@ def chat_spec(
 class HttpTarget(Target):
     """Asks over HTTP. A busy chatbot is asked again when it says, as long as the time limit allows.
 
-    Redirects are not followed: the question and the key are meant for this server only.
+    Redirects are not followed: the question and the key are meant for this server only. Cookies stay in the
+    conversation in which they were set: by a session of another one, the chatbot would know what it was asked there.
 
     Raises:
         WrongSettings: the address is no http or https URL.
@@ -103,6 +108,9 @@ class HttpTarget(Target):
         logging.getLogger("httpx2").setLevel(logging.WARNING)  # it logs every request with its URL
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=64)
         self._client = httpx2.Client(timeout=timeout, follow_redirects=False, limits=limits)
+        self._client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=()))  # it keeps none itself
+        self._cookies: OrderedDict[str, httpx2.Cookies] = OrderedDict()  # by conversation
+        self._lock = Lock()
 
     @property
     @override
@@ -119,6 +127,8 @@ class HttpTarget(Target):
     @override
     def ask(self, question: str, *, history: Sequence[Exchange], conversation: str) -> ChatbotAnswer:
         self._pace.enter()
+        if not history:
+            self._begun(conversation)
         until, attempt = monotonic() + self._timeout, 0
         body = fill(self._spec.body, question=question, history=history, conversation=conversation)
         while True:
@@ -131,6 +141,12 @@ class HttpTarget(Target):
             attempt += 1
             if not busy or monotonic() + delay >= until or self._closed.wait(delay):
                 raise error
+
+    def _begun(self, conversation: str) -> None:
+        with self._lock:
+            self._cookies[conversation] = httpx2.Cookies()
+            while len(self._cookies) > _REMEMBERED:
+                self._cookies.popitem(last=False)
 
     def _in_time(self, body: Json, conversation: str, until: float) -> _Reply:
         """What the request brings, given up when the time is over: limits of the client begin anew with each byte."""
@@ -146,14 +162,18 @@ class HttpTarget(Target):
         headers = {"Content-Type": "application/json", "Accept": "application/json", **self._spec.headers}
         sent = json.dumps(body).encode()
         content = bytearray()
+        cookies = self._cookies.get(conversation, httpx2.Cookies())
         try:
-            with self._client.stream(
+            request = self._client.build_request(
                 self._spec.method,
                 self._spec.url,
                 content=None if body is None else sent,
                 headers={**headers, MARK_HEADER: conversation},
                 timeout=max(until - monotonic(), 0.001),
-            ) as response:
+            )
+            cookies.set_cookie_header(request)
+            with closing(self._client.send(request, stream=True)) as response:
+                cookies.extract_cookies(response)
                 for chunk in response.iter_bytes():
                     content += chunk
                     if len(content) > LARGEST:

@@ -19,7 +19,7 @@ from monitor.web.alert import rules_view
 from monitor.web.alert.configured_rules import LoadedRules
 from monitor.web.alert.rules_checks import DAYS, JOB, RulesBusy, RulesCheck, RulesChecks
 from monitor.web.alert.rules_page import Editor, as_file, text_of
-from monitor.web.alert.view import rule_text
+from monitor.web.alert.view import rule_text, with_rule_text
 from monitor.web.base.access import Identity
 from monitor.web.base.page import page
 from monitor.web.base.parameters import MAX_ID
@@ -61,11 +61,11 @@ def check(
     """Checks the text, and begins the back-test. A wrong text comes back with its errors."""
     if rule:
         newest, present = _newest(request), _present(request)
-        piece = rule_text(present, rule)
-        if piece is None or based_on != newest:
+        edited = with_rule_text(present, rule, normal_text(source).rstrip("\n"))
+        if edited is None or based_on != newest:
             notice = "The rules have changed since. Below is their present text: copy your rule to it."
             return _form(request, who, present, based_on=newest, own_rule=source, notice=notice, status=409)
-        source = present.replace(piece, normal_text(source).rstrip("\n"), 1)
+        source = edited
     checks: RulesChecks = request.app.state.rules_checks
     if based_on != (newest := _newest(request)):
         return _conflict(request, who, source, NotNewest(newest, based_on), based_on)

@@ -22,7 +22,7 @@ from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason, Verdict
 from monitor.core.text.duration import format_duration
 from monitor.core.text.plain import moment
-from monitor.core.yaml.marked import InvalidYaml, parse_yaml
+from monitor.core.yaml.marked import InvalidYaml, MarkedYaml, parse_yaml
 from monitor.report.charts.drawing import COURSE_WIDTH, course_svg, for_every_width
 
 STATES: Mapping[State, tuple[str, str, str]] = {  # word, sign, colour
@@ -188,12 +188,25 @@ def configured_rule(alert: Alert, rules: RuleSet | None) -> tuple[Rule | None, b
 
 def rule_text(source: str, rule: str) -> str | None:
     """The lines of a rules file that define the rule, with their comments; None when they cannot be found."""
-    return rule_texts(source).get(rule)
+    span = _rule_lines(source).get(rule)
+    return None if span is None else "\n".join(source.split("\n")[span.start : span.stop])
+
+
+def with_rule_text(source: str, rule: str, text: str) -> str | None:
+    """The rules file with `text` in place of the rule's lines; None when they cannot be found.
+
+    By place and not by content: the same lines may stand before the rule, in a comment or in a text of another rule.
+    """
+    span = _rule_lines(source).get(rule)
+    if span is None:
+        return None
+    lines = source.split("\n")
+    return "\n".join([*lines[: span.start], text, *lines[span.stop :]])
 
 
 @lru_cache(maxsize=20)
-def rule_texts(source: str) -> Mapping[str, str]:
-    """The lines of each rule of a rules file, by its name."""
+def _rule_lines(source: str) -> Mapping[str, range]:
+    """The lines of each rule of a rules file, counted from 0, by its name."""
     try:
         document = parse_yaml(source)
     except InvalidYaml:
@@ -201,16 +214,23 @@ def rule_texts(source: str) -> Mapping[str, str]:
     rules = document.value.get("rules") if isinstance(document.value, dict) else None
     if not isinstance(rules, list):
         return {}
-    lines = source.splitlines()
-    texts: dict[str, str] = {}
-    for place, entry in enumerate(rules):
-        first = document.mark(("rules", place)).line - 1
-        last = document.mark(("rules", place + 1)).line - 1 if place + 1 < len(rules) else len(lines)
+    lines = source.split("\n")  # as YAML counts them: other characters that end a line elsewhere do not end one here
+    starts = [document.mark(("rules", place)).line - 1 for place in range(len(rules))]
+    found: dict[str, range] = {}
+    for entry, first, end in zip(rules, starts, [*starts[1:], _end_of_rules(document, lines)], strict=True):
+        last = end
         while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
             last -= 1  # comments before the next rule belong to it
         if isinstance(entry, dict):
-            texts.setdefault(str(entry.get("name")), "\n".join(lines[first : max(last, first + 1)]))
-    return texts
+            found.setdefault(str(entry.get("name")), range(first, max(last, first + 1)))
+    return found
+
+
+def _end_of_rules(document: MarkedYaml, lines: Sequence[str]) -> int:
+    """The line of the first key after the rules, or the number of lines."""
+    rules = document.mark(("rules",), of_key=True).line
+    keys = (document.mark((key,), of_key=True).line for key in document.value)
+    return min((key - 1 for key in keys if key > rules), default=len(lines))
 
 
 @lru_cache(maxsize=64)

@@ -140,6 +140,16 @@ def test_a_rule_alone_is_edited_within_the_text(admin):
     assert admin.client.get("/alerts/rules/edit", params={"rule": "gone"}).status_code == 404
 
 
+def test_a_rule_whose_lines_stand_in_a_comment_too_is_edited_itself(admin):
+    line = "  - {name: behind, signal: lag, above: 300}"
+    text = f"rules:\n  #{line}\n  - {{name: one, signal: lag, above: 900}}\n{line}\n"
+    admin.save(text)
+    edited = line.replace("300", "500")
+    checked = admin.client.get(admin.check(edited, based_on=1, rule="behind")).text
+    stored = re.search(r'<textarea name="source" hidden>\n(.*?)</textarea>', checked, re.DOTALL)[1]
+    assert stored.strip() == f"rules:\n  #{line}\n  - {{name: one, signal: lag, above: 900}}\n{edited}"
+
+
 def test_a_save_while_the_form_is_made_is_not_undone(admin, site, monkeypatch):
     """What somebody saves right after the text was read is a conflict for that text."""
     load = site.app.state.rules.load

@@ -352,3 +352,11 @@ def test_an_amount_is_shown_with_its_unit(value, unit, expected):
 def test_a_sentence_begins_with_a_capital():
     assert capital("negative answers") == "Negative answers"
     assert capital("") == ""
+
+
+@pytest.mark.parametrize(("value", "shown"), [(1.7e15, "1.7e+15s"), (3e9, "34722d5h20m"), (1e300, "1e+300s")])
+def test_a_latency_in_wrong_units_is_told_too(value, shown):
+    """Nanoseconds since 1970 for milliseconds: a page that cannot be worded would reach nobody."""
+    alert = a_notified_alert(signal="latency of mean", unit="seconds", value=value, lower=value, upper=value, bound=8.0)
+    assert figure(alert) == f"time that an answer takes (mean): {shown}, fires above 8s"
+    assert shown in render(a_notification(alerts=(alert,)))

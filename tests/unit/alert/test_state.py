@@ -289,3 +289,12 @@ def test_an_alert_carries_the_owner_and_the_runbook_of_its_rule():
     assert alert.annotations == {"summary": "x", "owner": "team-search", "runbook": "https://wiki.example"}
     tuned = transition(replace(rule, owner="others"), alert, BREACHING, at(1))
     assert tuned.alert.annotations["owner"] == "others"
+
+
+def test_a_replica_whose_clock_is_seconds_behind_neither_fires_nor_resolves_early():
+    rule = a_rule(for_=timedelta(minutes=5), keep_firing_for=timedelta(minutes=5))
+    begun = [(0, BREACHING), (-0.1, BREACHING)]
+    assert follow(rule, *begun)[0] == [(0, "pending")]
+    firing = [*begun, (5, BREACHING), (6, NORMAL), (5.9, NORMAL)]
+    assert follow(rule, *firing)[0] == [(0, "pending"), (5, "firing")]
+    assert follow(rule, *firing, (11, NORMAL))[0][-1] == (11, "resolved")

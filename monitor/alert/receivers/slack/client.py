@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse
 from typing import Any
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web import SlackResponse
-from slack_sdk.webhook import WebhookClient
+from slack_sdk.webhook import WebhookClient, WebhookResponse
+from typing_extensions import override
 
 from monitor.alert.receivers.slack.errors import Refused, out_of_reach
 from monitor.alert.wording import http_url
@@ -24,6 +25,7 @@ from monitor.core.errors import Retriable, WrongSettings
 API_URL = "https://slack.com/api/"
 TIMEOUT_SECONDS = 10
 _OK = 200  # the HTTP status
+_LARGEST_ANSWER = 16 * 2**20  # bytes; what comes instead, such as a proxy's page, must not fill the memory
 # The exceptions of connections, HTTP, garbled answers and slack_sdk.
 _NO_ANSWER = (OSError, HTTPException, ValueError, SlackClientError)
 
@@ -61,8 +63,7 @@ class SlackClient:
             raise Retriable("slack: the upload URL is not an http or https URL")
         request = Request(url, data=content, headers={"Content-Type": "application/octet-stream"})  # noqa: S310  checked above
         try:
-            with urlopen(request, timeout=self._timeout) as answer:  # noqa: S310
-                answer.read()
+            _sent(request, self._timeout)
         except HTTPError as error:
             raise Refused("", status=error.code, headers=dict(error.headers)) from None
         except _NO_ANSWER as error:
@@ -73,7 +74,7 @@ class WebhookPost:
     """Posts JSON to one Slack URL: an incoming webhook, or the response URL of a click."""
 
     def __init__(self, url: str, *, timeout: int = TIMEOUT_SECONDS) -> None:
-        self._client = WebhookClient(url, timeout=timeout, retry_handlers=[], logger=silent_logger())
+        self._client = _Webhook(url, timeout=timeout, retry_handlers=[], logger=silent_logger())
         self._client.proxy = None  # as in `web_client`
 
     def post(self, payload: dict[str, Any]) -> None:
@@ -94,7 +95,7 @@ def web_client(token: str | None, api_url: str, *, timeout: int = TIMEOUT_SECOND
     """
     if http_url(api_url) is None:
         raise WrongSettings("MONITOR_SLACK__API_URL is not an http or https URL")
-    client = WebClient(token=token, base_url=api_url, timeout=timeout, retry_handlers=[], logger=silent_logger())
+    client = _Web(token=token, base_url=api_url, timeout=timeout, retry_handlers=[], logger=silent_logger())
     client.proxy = None  # urllib's own reading of HTTPS_PROXY also honours NO_PROXY
     return client
 
@@ -102,6 +103,35 @@ def web_client(token: str | None, api_url: str, *, timeout: int = TIMEOUT_SECOND
 def silent_logger() -> logging.Logger:
     """A logger that drops everything: slack_sdk logs the webhook URL and whole payloads at DEBUG."""
     return logging.Logger("slack_sdk", level=logging.CRITICAL + 1)  # noqa: LOG001  attached to nothing on purpose
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """A redirect is an error: urllib would send the token, but not the message, to wherever it leads."""
+
+    @override
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+class _Web(WebClient):
+    @override
+    def _perform_urllib_http_request_internal(self, url: str, req: Request) -> dict[str, Any]:
+        answer, body = _sent(req, self.timeout)
+        return {"status": answer.status, "headers": answer.headers, "body": body}
+
+
+class _Webhook(WebhookClient):
+    @override
+    def _perform_http_request_internal(self, url: str, req: Request) -> WebhookResponse:
+        answer, body = _sent(req, self.timeout)
+        return WebhookResponse(url=url, status_code=answer.status, body=body, headers=dict(answer.headers))
+
+
+def _sent(request: Request, timeout: int) -> tuple[HTTPResponse, str]:
+    """The answer and its body, by the proxy that the environment names; an error raises `HTTPError`."""
+    answer: HTTPResponse
+    with build_opener(_NoRedirects).open(request, timeout=timeout) as answer:
+        return answer, answer.read(_LARGEST_ANSWER).decode("utf-8", "replace")
 
 
 def _refused(response: SlackResponse) -> Refused:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from monitor.core.errors import Fatal, Retriable
@@ -15,6 +16,7 @@ _SET_BOT = "set MONITOR_SLACK__BOT_TOKEN to the Bot User OAuth Token of an app t
 _CHANNEL = "set MONITOR_SLACK__CHANNEL to the id of a channel (C…) of this workspace"
 _INVITE = "invite the app into the channel: /invite @its-name"
 _WEBHOOK = "create a new incoming webhook and set MONITOR_SLACK__WEBHOOK_URL to it"
+_REDIRECTED = "redirects are not followed; set MONITOR_SLACK__API_URL or __WEBHOOK_URL to the address it redirects to"
 DEFECT = "this is a defect in monitor: please report it"
 # Slack's error word → what to change. Any other error may be temporary.
 _REMEDIES = {
@@ -47,7 +49,6 @@ _REMEDIES = {
 }
 REFUSED_BLOCKS = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "invalid_payload"})
 _WORD = re.compile(r"[a-z][a-z0-9_]{0,79}")
-_TOO_MANY_REQUESTS = 429
 _MAX_DIGITS = 9  # of the seconds to wait
 
 
@@ -64,11 +65,13 @@ class Refused(Exception):
     @property
     def too_many(self) -> bool:
         """Whether Slack asks for fewer requests."""
-        return self.status == _TOO_MANY_REQUESTS or self.word in ("ratelimited", "rate_limited")
+        return self.status == HTTPStatus.TOO_MANY_REQUESTS or self.word in ("ratelimited", "rate_limited")
 
     def named(self) -> Retriable | Fatal:
         """The refusal as `Retriable`, or as `Fatal` with what to change if waiting does not help."""
         remedy = None if self.too_many else _REMEDIES.get(self.word)
+        if HTTPStatus.MULTIPLE_CHOICES <= self.status < HTTPStatus.BAD_REQUEST:
+            remedy = _REDIRECTED
         return Fatal(f"{self}: {remedy}") if remedy else Retriable(str(self), retry_after=self.retry_after)
 
 

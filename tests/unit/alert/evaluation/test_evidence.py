@@ -30,6 +30,33 @@ def look_on(store, rule, start, end):
     return entered
 
 
+class Asked(MemoryAlertStore):
+    """How often counts were asked for."""
+
+    times = 0
+
+    def counts(self, *asked):
+        self.times += 1
+        return super().counts(*asked)
+
+
+@pytest.mark.parametrize("window", [5, 300])
+def test_an_outage_of_all_apps_is_looked_into_with_few_queries(window):
+    store, apps = Asked(), 200
+    rule = a_rule(method=a_method(window=timedelta(minutes=window)), for_=timedelta(minutes=1), lateness=LATE)
+    for minute in range(4):
+        for app in range(apps):
+            if app % 4 != minute:  # a quarter of them has no answer in the last minute, and so on
+                store.count(at(minute), {"app": f"app{app}"}, 40, negative=40)
+    changes = evaluate([rule], store, at(4.5), ("memory",))
+    assert {change.alert.labels["app"] for change in changes} == {f"app{app}" for app in range(apps)}
+    assert store.times < apps / 2
+    alone = Asked()
+    alone.count(at(3), {"app": "alone"}, 40, negative=40)
+    assert len(evaluate([rule], alone, at(4.5), ("memory",))) == 1
+    assert alone.times <= 4
+
+
 def traffic(store, minutes, *, bad, total=10):
     for minute in minutes:
         store.count(at(minute), SHOP, total, negative=bad)

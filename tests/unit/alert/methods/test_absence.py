@@ -54,7 +54,9 @@ def test_it_counts_window_and_hours_before_of_each_week():
     ]
 
 
-@pytest.mark.parametrize("given", [{"weeks": 0}, {"expected": 0}, {"alpha": 0.9}, {"window": timedelta(seconds=1)}])
+@pytest.mark.parametrize(
+    "given", [{"weeks": 0}, {"weeks": 53}, {"expected": 0}, {"alpha": 0.9}, {"window": timedelta(seconds=1)}]
+)
 def test_wrong_parameters(given):
     with pytest.raises(WrongParameter) as error:
         Absence(**given)

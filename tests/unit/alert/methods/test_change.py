@@ -10,6 +10,7 @@ from monitor.alert.methods.change import Change
 from monitor.alert.methods.method import WrongParameter
 from monitor.alert.methods.proportion_change import compare, student_tail
 from monitor.alert.window import Count, Outcome
+from monitor.core.figures.proportions import Share, greater
 from tests.factories.alert.counts import START, observe, share
 
 EVEN = [share(40, 1000)] * 12
@@ -89,6 +90,7 @@ def test_it_counts_the_same_hours_of_past_weeks_with_their_neighbours():
     ("given", "field"),
     [
         ({"weeks": 1}, "weeks"),
+        ({"weeks": 1_000_000_000}, "weeks"),
         ({"alpha": 0.0}, "alpha"),
         ({"at_least": 2.0}, "at_least"),
         ({"min_samples": 0}, "min_samples"),
@@ -99,3 +101,16 @@ def test_wrong_parameters(given, field):
     with pytest.raises(WrongParameter) as error:
         Change(**given)
     assert error.value.field == field
+
+
+@pytest.mark.parametrize("usual", [0.04, 0.96])
+def test_of_many_answers_the_exact_test_would_say_no_more(usual):
+    past = [Count(total=50_000, sum=50_000 * usual) for _ in range(6)]
+    for more in range(0, 1_500, 100):
+        current = Count(total=50_000, sum=50_000 * usual + more)
+        exact = greater(
+            Share(matching=round(current.sum), total=current.total),
+            Share(matching=round(6 * past[0].sum), total=300_000),
+        )
+        assert more == 0 or compare(current, past).chance >= exact
+    assert compare(Count(total=10**9, sum=5e7), [Count(total=10**9, sum=4e7)] * 2).chance < 0.01

@@ -6,10 +6,15 @@ from random import Random
 import pytest
 
 from monitor.alert.notification import Notification
-from monitor.alert.notify.deliver import KEPT, Delivery, Patience, deliver, purge
+from monitor.alert.notify.deliver import AT_ONCE, KEPT, Delivery, Patience, deliver, purge
 from monitor.core.errors import Fatal, Retriable
 from monitor.simulate.fakes.outbox import MemoryOutbox, MemoryReceiver
-from tests.factories.alert.notifications import a_notification, a_resolved_notification, at
+from tests.factories.alert.notifications import (
+    a_notification,
+    a_notified_alert,
+    a_resolved_notification,
+    at,
+)
 
 DICE = Random(7)
 FALLBACK = Patience(fallback="fallback", fallback_after=timedelta(minutes=5))
@@ -48,6 +53,27 @@ def test_the_order_of_a_group_is_kept_while_others_go_on(outbox):
     send(outbox, receiver, 3)
     send(outbox, receiver, 3)
     assert [n.news for n in receiver.sent] == ["firing", "firing", "resolved"]
+
+
+def test_a_page_does_not_wait_behind_a_storm_of_other_messages(outbox):
+    storm = [a_resolved_notification(group=f"g{n}", episode=f"e{n}") for n in range(2 * AT_ONCE)]
+    warning = a_notified_alert(severity="warning")
+    mild = a_notification(group="mild", episode="mild", pages=True, alerts=(warning,))
+    queue(outbox, *storm, mild)
+    receiver = MemoryReceiver()
+    assert send(outbox, receiver) == Delivery(delivered=AT_ONCE)
+    queue(outbox, a_notification(group="new", episode="new", pages=True))
+    assert send(outbox, receiver) == Delivery(delivered=AT_ONCE)
+    assert send(outbox, receiver) == Delivery(delivered=2)
+    order = [n.group for n in receiver.sent]
+    assert (order[0], order[AT_ONCE]) == ("mild", "new")
+    assert sorted(order) == sorted(["mild", "new", *(n.group for n in storm)])
+
+
+def test_what_waits_behind_the_first_ones_is_left_alone_for_as_long_as_the_receiver_asks(outbox):
+    queue(outbox, *(a_notification(group=f"g{n}", episode=f"e{n}") for n in range(2 * AT_ONCE)))
+    assert send(outbox, MemoryReceiver(Retriable("busy", retry_after=600))) == Delivery(postponed=2 * AT_ONCE)
+    assert send(outbox, MemoryReceiver(), 3) == Delivery()
 
 
 def test_one_receiver_that_fails_does_not_keep_another_waiting(outbox):

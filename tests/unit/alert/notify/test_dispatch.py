@@ -167,6 +167,14 @@ def test_a_clock_that_was_set_back_holds_nothing_up(dispatching):
     assert ("firing", [(early.rule, "firing")]) in dispatching.round(3, A, B, early)
 
 
+def test_a_replica_whose_clock_is_seconds_behind_does_not_page_again(dispatching):
+    """Replicas take turns; one of them has sent what the other one finds."""
+    dispatching.round(1, A)
+    assert dispatching.round(0.9, A) == []
+    assert dispatching.round(0.95, A, replace(B, fired_at=at(0))) == []
+    assert dispatching.round(2, A, replace(B, fired_at=at(0)))[0][0] == "changed"
+
+
 def test_what_is_behind_is_not_sent_again(dispatching):
     dispatching.round(1, A)
     (group,) = dispatching.groups.values()

@@ -16,7 +16,7 @@ from monitor.alert.notify.enqueue import dispatch
 from monitor.alert.rule import Grouping
 from monitor.alert.silence import silencing
 from monitor.alert.state import Alert, State
-from monitor.core.errors import Retriable
+from monitor.core.errors import Fatal, Retriable
 from monitor.simulate.fakes.outbox import MemoryOutbox, MemoryReceiver
 from tests.factories.alert.alerts import a_rule_set, a_silence, an_alert
 from tests.factories.alert.notifications import an_example, at
@@ -51,6 +51,24 @@ def test_nothing_is_sent_twice(outbox):
     assert len(tell(outbox, at(1), an_alert())) == 1
     assert tell(outbox, at(1), an_alert()) == []
     assert len(outbox.rows) == 1
+
+
+class Refusing(MemoryOutbox):
+    """Cannot store what is about the app named bank."""
+
+    def enqueue(self, group, notification, *, over):
+        if group.labels == {"app": "bank"}:
+            raise Fatal("database: invalid input syntax for type json")
+        super().enqueue(group, notification, over=over)
+
+
+def test_a_notification_that_cannot_be_stored_holds_up_no_other(caplog):
+    bank = an_alert(fingerprint="b" * 32, labels={"app": "bank"}, severity="critical")
+    shop = an_alert(severity="warning")
+    outbox = Refusing()
+    assert [made.group_labels for made in tell(outbox, at(1), bank, shop)] == [{"app": "shop"}]
+    assert "of alert 'negative-rate' for memory cannot be stored; the next round tries again" in caplog.text
+    assert tell(outbox, at(1.2), bank, shop) == []
 
 
 def test_the_description_stays_with_the_episode_until_it_is_repeated(outbox):

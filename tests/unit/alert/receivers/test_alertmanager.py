@@ -70,6 +70,15 @@ def test_a_resolved_alert_ends_when_it_did(server, receiver):
     assert server.requests[0].json[0]["endsAt"] == "2025-11-21T12:20:00Z"
 
 
+def test_a_clock_that_was_set_back_since_it_fired_makes_no_alert_that_alertmanager_refuses(server, receiver):
+    early = at(-60)
+    receiver.send(a_notification(at=early, alerts=(a_notified_alert(fired_at=at(30)),)))
+    receiver.send(a_resolved_notification(at=early, alerts=(a_resolved_alert(fired_at=at(30), resolved_at=early),)))
+    (firing,), (over,) = (request.json for request in server.requests)
+    assert (firing["startsAt"], firing["endsAt"]) == ("2025-11-21T12:02:00Z", "2025-11-21T12:06:00Z")
+    assert over["startsAt"] == over["endsAt"] == "2025-11-21T11:00:00Z"
+
+
 def test_a_group_is_sent_alert_by_alert(server, receiver):
     over = a_resolved_alert(rule="b")
     receiver.send(a_notification(alerts=(a_notified_alert(), over), changes=("More about refunds.",)))

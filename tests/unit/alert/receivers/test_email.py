@@ -56,6 +56,15 @@ def body(mail, kind):
     return mail.message.get_body(preferencelist=(kind,)).get_content()
 
 
+@pytest.mark.parametrize("security", ["none", "tls"])
+def test_a_server_that_looks_a_mail_over_for_long_gets_it_once(trusted, monkeypatch, security):
+    monkeypatch.setattr("monitor.alert.receivers.email.TIMEOUT", 0.5)
+    with smtp_server(certificate=trusted, tls=security == "tls") as server:
+        server.looks = 1.0
+        email(server.server(security)).send(a_notification())
+        assert len(server.mails) == 1
+
+
 def test_text_and_html_say_the_same(server, receiver):
     receiver.send(a_notification(url="https://monitor.example/1?a=1&b=2"))
     (mail,) = server.mails

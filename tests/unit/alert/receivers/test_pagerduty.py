@@ -171,6 +171,28 @@ def test_trouble_that_may_pass_is_retriable(server, receiver, reply):
         receiver.send(a_notification())
 
 
+def many(number):
+    return a_notification(alerts=tuple(a_notified_alert(fingerprint=f"f{place}") for place in range(number)))
+
+
+def test_a_group_larger_than_what_is_taken_in_a_minute_gets_through(server, receiver):
+    for attempt in range(3):
+        server.http.script += [*([None] * 2), RATE_LIMITED]
+        with pytest.raises(Retriable):
+            receiver.send(replace(many(7), attempts=attempt))
+    receiver.send(replace(many(7), attempts=3))
+    assert [event["dedup_key"] for event in server.events] == [f"{GROUP_EPISODE}/f{place}" for place in range(7)]
+    receiver.send(replace(many(1), number=1, news="repeated"))
+    assert len(server.events) == 8
+
+
+def test_an_event_that_is_refused_holds_up_no_other(server, receiver):
+    server.http.script += [None, Answer(status=400, body='{"message": "Event object is invalid"}')]
+    with pytest.raises(Fatal, match="Event object is invalid"):
+        receiver.send(many(4))
+    assert [event["dedup_key"] for event in server.events] == [f"{GROUP_EPISODE}/f{place}" for place in (0, 2, 3)]
+
+
 def test_what_was_lost_on_the_way_back_is_the_same_incident_again(server, receiver):
     server.http.script.append(LOST)
     with pytest.raises(Retriable):

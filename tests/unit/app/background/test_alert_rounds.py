@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 
 from monitor.alert.notification import Description
-from monitor.alert.notify.deliver import Delivery
+from monitor.alert.notify.deliver import AT_ONCE, Delivery
 from monitor.alert.notify.loop import AlertLoop
 from monitor.alert.rule import Grouping, RuleSet
 from monitor.app.background.alert_rounds import alert_rounds
@@ -15,7 +15,8 @@ from monitor.core.errors import Retriable
 from monitor.simulate.fakes.alerts import MemoryAlertStore
 from monitor.simulate.fakes.outbox import MemoryOutbox, MemoryReceiver
 from tests.factories.alert.alerts import a_rule, a_rule_set
-from tests.factories.alert.notifications import at
+from tests.factories.alert.notifications import a_notification, at
+from tests.rig.waiting import until
 
 RULE = a_rule(for_=timedelta(), receivers=None)
 GROUPING = Grouping(wait=timedelta(), interval=timedelta())
@@ -145,6 +146,15 @@ def test_what_is_found_is_told_at_once(store):
     store.count(now() - timedelta(minutes=2), {"app": "shop"}, 100, negative=100)
     with alert_rounds(a_loop(store, receivers={"memory": other}), interval=3600, now=now):
         assert other.heard.wait(timeout=30)
+
+
+def test_a_storm_is_told_without_waiting_for_the_next_interval(store):
+    told, outbox = MemoryReceiver(), MemoryOutbox()
+    for number in range(2 * AT_ONCE + 1):
+        outbox._put(a_notification(group=f"g{number}", episode=f"e{number}"))
+    busy = a_loop(store, outbox=outbox, receivers={"memory": told})
+    with alert_rounds(busy, interval=3600, now=lambda: datetime.now(UTC)):
+        until("all are told", lambda: len(told.sent) == 2 * AT_ONCE + 1)
 
 
 def test_a_defect_does_not_end_the_others(store, caplog):

@@ -64,3 +64,9 @@ def test_clocks_of_other_zones_make_no_difference():
         now = NOW + minutes * MINUTE
         given = {"last": NOW - DAY, "since": NOW - 5 * DAY}
         assert is_due(AT_SIX, now=now, **given) is is_due(AT_SIX, now=now.astimezone(zone), **given)
+
+
+def test_what_a_replica_with_a_clock_ahead_has_just_begun_is_not_due_again():
+    ahead = NOW + timedelta(seconds=5)
+    assert not is_due(HOURLY, last=ahead, since=NOW - DAY, now=NOW)
+    assert not is_due(AT_SIX, last=ahead, since=NOW - DAY, now=NOW)

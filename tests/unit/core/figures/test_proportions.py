@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from math import comb
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,6 +21,16 @@ def test_fishers_lady_tasting_tea():
     """Three of four cups right, of eight with four: 17/70; all four: 1/70 (Fisher, The Design of Experiments, 1935)."""
     assert greater(share(3, 4), share(1, 4)) == pytest.approx(17 / 70)
     assert greater(share(4, 4), share(0, 4)) == pytest.approx(1 / 70)
+
+
+def test_many_answers_take_no_memory():
+    tracemalloc.start()
+    found = greater(share(30, 10**6), share(100, 10**7))
+    assert tracemalloc.get_traced_memory()[1] < 2**24
+    tracemalloc.stop()
+    # 130 bad answers, each in the part with the chance 1/11: P(X >= 30)
+    expected = sum(comb(130, k) * (1 / 11) ** k * (10 / 11) ** (130 - k) for k in range(30, 131))
+    assert found == pytest.approx(expected, rel=1e-3)
 
 
 def test_no_higher_rate_is_no_evidence():

@@ -401,3 +401,10 @@ def test_a_list_is_shown_in_a_form_that_the_environment_takes(env, given, shown)
     before = load_settings().report.apps
     env(MONITOR_REPORT__APPS=shown)
     assert load_settings().report.apps == before
+
+
+@pytest.mark.parametrize("name", ["MONITOR_NOTIFY__DEADLINE", "MONITOR_NOTIFY__FALLBACK_AFTER"])
+def test_a_time_that_no_clock_reaches_is_refused_and_not_met_by_the_first_failure(env, name):
+    env(**{name: 1e12})
+    with pytest.raises(WrongSettings, match=name):
+        load_settings()

@@ -150,3 +150,10 @@ def test_an_alias_to_its_own_parent_is_read_once():
 
 def test_a_character_that_yaml_forbids_is_named_with_its_place():
     assert refusal("a: 1\nb: x\x01\n")[:2] == (2, 5)
+
+
+@pytest.mark.parametrize("text", [r'a: {b: "x\ud800"}', r'"\udc00": 1', r'["\ud83d\ude00"]'])
+def test_half_of_a_character_is_refused_where_it_stands(text):
+    with pytest.raises(InvalidYaml, match="half of a surrogate pair") as caught:
+        parse_yaml(text)
+    assert caught.value.mark.column == text.index('"') + 1

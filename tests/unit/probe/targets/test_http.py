@@ -55,6 +55,16 @@ def test_the_mark_goes_as_header_and_where_the_template_says(bot, opened):
     assert asked.body["history"] == [{"role": "user", "content": "Q1"}, {"role": "assistant", "content": "A1"}]
 
 
+def test_a_cookie_stays_in_its_conversation(bot, opened):
+    """By a session of another conversation, the chatbot would answer from what was said there."""
+    target, other = opened(), MARK.replace("-7", "-8")
+    bot.script += [Says(headers={"Set-Cookie": "session=first; Path=/"}), Says(), Says(), Says()]
+    before = [Exchange(question="Q1", answer="A1")]
+    for conversation, history in ((MARK, []), (MARK, before), (other, []), (MARK, [])):
+        target.ask(QUESTION, history=history, conversation=conversation)
+    assert [asked.headers.get("cookie") for asked in bot.asked] == [None, "session=first", None, None]
+
+
 def test_chat_sends_messages_and_the_mark_as_user(bot):
     bot.script.append(Says(body=json.dumps({"model": "m", "choices": [{"message": {"content": RIGHT}}]})))
     spec = chat_spec(base_url=f"{bot.url}/v1/", model="m", api_key=KEY, system="Be kind.", extra={"seed": 1})

@@ -126,6 +126,34 @@ def test_other_text_has_none(source):
     assert alert_view.rule_text(source, "one") is None
 
 
+TWICE = """\
+rules:
+  #  - {name: two, signal: lag, above: 300}
+  - name: one
+    signal: {rate: negative}
+    above: 0.3
+    annotations:
+      example: |
+        write it as
+          - {name: two, signal: lag, above: 300}
+      separator: "a\u2028b"
+  - {name: two, signal: lag, above: 300}
+# said of inhibit
+inhibit: []
+"""
+
+
+def test_a_rule_is_edited_where_it_stands_and_not_where_its_text_stands_first():
+    edited = alert_view.with_rule_text(TWICE, "two", "  - {name: two, signal: lag, above: 900}")
+    before, _, after = TWICE.rpartition("  - {name: two, signal: lag, above: 300}")
+    assert edited == f"{before}  - {{name: two, signal: lag, above: 900}}{after}"
+    assert alert_view.with_rule_text(TWICE, "three", "") is None
+
+
+def test_what_follows_the_rules_is_no_part_of_the_last_one():
+    assert alert_view.rule_text(TWICE, "two") == "  - {name: two, signal: lag, above: 300}"
+
+
 def test_whether_the_rule_is_still_the_one():
     rule = a_rule()
     same = an_alert(rule_digest=rule.digest)

@@ -21,12 +21,23 @@ from tests.servers.slack import (
     Trouble,
 )
 from tests.servers.slack.bench import PICTURE
+from tests.servers.webhook import http_server
 
 
 def test_checking_the_bot_tries_its_token(bot, new_bot):
     assert bot.check() == f"bot monitor of Quillmere, posting to channel {CHANNEL}"
     with pytest.raises(Fatal, match="invalid_auth"):
         new_bot(token="xoxb-wrong").check()
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_takes_no_token_to_another_server(server, bot, webhook, status):
+    with http_server() as elsewhere:
+        for receiver in (bot, webhook):
+            server.script.append(Trouble(status=status, headers={"Location": f"{elsewhere.url}/api"}))
+            with pytest.raises(Fatal, match="redirects are not followed; set MONITOR_SLACK__API_URL"):
+                receiver.send(a_notification())
+    assert elsewhere.requests == []
 
 
 def test_retry_after_is_passed_on(server, bot, webhook):
@@ -63,8 +74,7 @@ def test_a_timeout_is_retriable(bot, webhook, monkeypatch):
     def late(*_, **__):
         raise TimeoutError("timed out")
 
-    monkeypatch.setattr("slack_sdk.web.base_client.urlopen", late)
-    monkeypatch.setattr("slack_sdk.webhook.client.urlopen", late)
+    monkeypatch.setattr("urllib.request.OpenerDirector.open", late)
     for receiver in (bot, webhook):
         with pytest.raises(Retriable, match="TimeoutError"):
             receiver.send(a_notification())
