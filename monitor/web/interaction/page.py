@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Depends, Form, HTTPException, Path, Request
+from fastapi import APIRouter, Depends, Form, HTTPException, Path, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from monitor.app.review.labels import MAX_NOTE_CHARS, Wish, label
@@ -37,6 +37,7 @@ NOTICES = {
 }
 _PREFIX = "/interactions/"
 _APP_AND_ID = 2  # segments of a path
+_FORMS = ("/clear", "/label")  # of the page, behind its path
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 InteractionId = Annotated[str, Path(alias="id")]
 
@@ -44,9 +45,16 @@ InteractionId = Annotated[str, Path(alias="id")]
 @router.get("/interactions/{app}/{id:path}")
 def interaction(
     request: Request, who: Viewer, app: str, id_: Annotated[str, Path(alias="id")], notice: str = ""
-) -> HTMLResponse:
-    """Shows the interaction with personal data masked."""
-    return _page(request, who, *_app_and_id(request, app, id_), clear=False, message=NOTICES.get(notice))
+) -> Response:
+    """Shows the interaction with personal data masked; the address of a form, loaded again, leads back to it."""
+    try:
+        return _page(request, who, *_app_and_id(request, app, id_), clear=False, message=NOTICES.get(notice))
+    except HTTPException:
+        raw: bytes = request.scope["raw_path"]
+        form = next((form for form in _FORMS if raw.endswith(form.encode())), None)
+        if form is None:
+            raise
+        return RedirectResponse(interaction_path(*_app_and_id(request, app, id_.removesuffix(form), form)), 303)
 
 
 @router.post("/interactions/{app}/{id:path}/clear")
