@@ -33,11 +33,11 @@ async function refresh() {
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (busy()) return;
     const focused = document.activeElement && document.activeElement.id;
-    const open = [...main.querySelectorAll("details[open][id]")].map((element) => element.id);
+    const opened = [...main.querySelectorAll("details[id]")].map((element) => [element.id, element.open]);
     const fresh = next.getElementById("main");
     main.dataset.refresh = fresh.dataset.refresh ?? "";
     main.replaceChildren(...fresh.childNodes);
-    for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+    for (const [id, open] of opened) document.getElementById(id)?.toggleAttribute("open", open);
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
     status.replaceChildren(...next.getElementById("refreshed").childNodes);
     prepare();
@@ -48,6 +48,13 @@ async function refresh() {
 }
 
 schedule();
+
+// What a form has done is said once, and neither again by each refresh nor to whom the address is sent.
+const shown = new URL(location.href);
+if (shown.searchParams.has("notice")) {
+  shown.searchParams.delete("notice");
+  history.replaceState(history.state, "", shown);
+}
 
 const menu = document.querySelector(".menu");
 if (menu) {

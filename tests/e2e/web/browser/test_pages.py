@@ -176,6 +176,30 @@ def test_a_page_whose_work_has_ended_is_not_refreshed_as_often_as_before(visit):
     assert len(asked) == 1
 
 
+def test_what_a_form_has_done_is_said_once(visit):
+    its = visit()
+    its.goto("/alerts?notice=silenced#active")
+    said = its.page.get_by_text("Silenced: alerts that match send no notifications.")
+    assert said.count() == 1
+    assert its.page.url.endswith("/alerts#active")
+    its.page.evaluate("refresh()")
+    assert said.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "folded", "open_"),
+    [("/alerts", "#new-silence", True), ("/interactions?reason=missing_fact", "#more-filters", False)],
+)
+def test_a_refresh_leaves_open_what_is_open_and_shut_what_is_shut(visit, path, folded, open_):
+    its = visit()
+    its.goto(path)
+    part = its.page.locator(folded)
+    assert part.evaluate("its => its.open") is not open_
+    part.evaluate("its => { its.open = !its.open; }")
+    its.page.evaluate("refresh()")
+    assert part.evaluate("its => its.open") is open_
+
+
 def test_a_page_whose_session_has_ended_says_so(visit):
     its = visit()
     its.goto("/audit")
