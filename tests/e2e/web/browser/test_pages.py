@@ -198,6 +198,7 @@ def test_a_page_that_cannot_be_refreshed_says_so_on_top(visit):
 def test_a_page_that_comes_into_sight_is_refreshed_at_once(visit):
     its = visit(PHONE)
     its.goto("/alerts")
+    its.page.evaluate("clearInterval(timer)")  # as on a phone that was locked
     with its.page.expect_request(lambda request: "x-refresh" in request.headers):
         its.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
