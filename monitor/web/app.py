@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from http import HTTPStatus
 from typing import cast
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -86,11 +86,23 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
 def _not_signed_in(request: Request, error: Exception) -> Response:
     if _wants_json(request):
         return _problem(HTTPStatus.UNAUTHORIZED, str(error), **{"WWW-Authenticate": "Bearer"})
-    destination = "/"
+    destination = _page_of_form(request)
     if request.method in SAFE_METHODS:  # the raw path: a decoded %2F would be another path
         query = f"?{request.url.query}" if request.url.query else ""
         destination = request.scope["raw_path"].decode("latin-1") + query
     return RedirectResponse(f"{signin.PATH}?{urlencode({'next': destination})}", HTTPStatus.SEE_OTHER)
+
+
+def _page_of_form(request: Request) -> str:
+    """The path of the page whose form made the request, so that who signs in again finds it; else the overview."""
+    guard: Guard = request.app.state.guard
+    try:
+        page = urlsplit(request.headers.get("referer", ""))
+    except ValueError:  # brackets without an address
+        return "/"
+    if not page.path or not guard.is_own_origin(f"{page.scheme}://{page.netloc}", request.headers.get("host")):
+        return "/"
+    return f"{page.path}?{page.query}" if page.query else page.path
 
 
 def _forbidden(request: Request, error: Exception) -> Response:

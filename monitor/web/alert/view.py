@@ -23,7 +23,9 @@ from monitor.core.model import Reason, Verdict
 from monitor.core.text.duration import format_duration
 from monitor.core.text.plain import moment
 from monitor.core.yaml.marked import InvalidYaml, MarkedYaml, parse_yaml
+from monitor.privacy.masking import redact
 from monitor.report.charts.drawing import COURSE_WIDTH, course_svg, for_every_width
+from monitor.store.tables.interactions import OTHER
 
 STATES: Mapping[State, tuple[str, str, str]] = {  # word, sign, colour
     State.FIRING: ("Firing", "▲", "bad"),
@@ -154,12 +156,17 @@ def ingest_link(alert: Alert) -> tuple[str, str] | None:
     return ("/#sources", "The sources, with lag and ledger") if alert.signal in _OF_SOURCES else None
 
 
-def interactions_path(alert: Alert) -> str:
-    """The list of the answers, or of the turns without scores, behind the alert: with its labels, time and signal."""
+def interactions_path(alert: Alert) -> str | None:
+    """The list of the answers, or of the turns without scores, behind the alert: with its labels, time and signal.
+
+    None if a label holds personal data, which must not stand in an address, or if it is the remainder of many values.
+    """
     counted = _shown_by(alert.signal)
     query = [
         (label, alert.labels[label]) for label in ("app", "environment", "model", "topic") if alert.labels.get(label)
     ]
+    if any(value == OTHER or redact(value) != value for _, value in query):
+        return None
     if counted in {"negative", *Verdict}:
         query.append(("verdict", counted))
     elif counted in set(Reason):

@@ -17,8 +17,10 @@ _MAX_CHARS = 4_000
 
 
 def to_cursor(place: PagePosition) -> str:
-    fields = json.dumps([place.occurred_at.isoformat(), place.app, place.id], separators=(",", ":"))
-    return urlsafe_b64encode(fields.encode()).decode().rstrip("=")
+    fields = [place.occurred_at.isoformat(), place.app, place.id]
+    # letters as they are: escaped, the longest ids would make a word that `from_cursor` refuses
+    written = json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
+    return urlsafe_b64encode(written.encode()).decode().rstrip("=")
 
 
 def from_cursor(cursor: str) -> PagePosition:

@@ -19,7 +19,7 @@ from monitor.web.base.parameters import Flag
 # What is masked of an interaction on its page and in the API, and so what a look at it in clear shows.
 INTERACTION_FIELDS = (
     *("question", "answer", "documents", "support", "reference_answer", "evidence", "judgements"),
-    *("tags", "conversation_id", "trace_id", "labels", "feedback"),
+    *("tags", "conversation_id", "trace_id", "environment", "model", "prompt_version", "labels", "feedback"),
 )
 Clear = Annotated[Flag, Query(description="Show personal data in clear; the audit trail records who looks.")]
 

@@ -174,8 +174,8 @@ def _whole(row: Mapping[str, Any], *, clear: bool) -> DeadLetterMessage:
 
 
 def _masked_problem(row: dict[str, Any]) -> dict[str, Any]:
-    """The row with path and problem masked: both may quote the message."""
-    return {**row, "path": redact(row["path"]), "problem": redact(row["problem"])}
+    """The row masked: path and problem may quote the message, and the topic may be the name of any file."""
+    return {**row, **{name: redact(row[name]) for name in ("path", "problem", "topic")}}
 
 
 def _text(value: bytes) -> str:

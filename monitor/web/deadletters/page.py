@@ -125,7 +125,9 @@ def dead_letters(
         newest=form.path() if before is not None else None,
         causes=causes,
         cause_path=lambda cause: replace(
-            form, topic=cause.topic, problem=findable(problem_at(cause.path, cause.problem))
+            form,
+            topic=cause.topic if redact(cause.topic) == cause.topic else form.topic,
+            problem=findable(problem_at(cause.path, cause.problem)),
         ).path(),
         counted=COUNTED,
         job=request.app.state.jobs.latest(JOB),
@@ -137,6 +139,12 @@ def dead_letters(
 def dead_letter(request: Request, who: Viewer, number: Number) -> HTMLResponse:
     """Shows a dead letter, masked."""
     return _letter(request, who, _whole(request, number), clear=False)
+
+
+@router.get("/dead-letters/{number}/clear", dependencies=[Depends(Needs(Permission.VIEW))])
+def clear_again(number: Number) -> Response:
+    """Where a letter in clear is loaded again: leads to it, masked."""
+    return RedirectResponse(f"/dead-letters/{number}", 303)
 
 
 @router.post("/dead-letters/{number}/clear")

@@ -222,7 +222,7 @@ def interaction_detail(
     first = rows[0]
     names = (
         *("question", "answer", "retrieved_documents", "supporting_documents", "reference_answer", "tags"),
-        *("conversation_id", "trace_id"),
+        *("conversation_id", "trace_id", "environment", "model", "prompt_version"),
     )
     texts: dict[str, Any] = {name: first[name] if clear else masked(first[name]) for name in names}
     if not clear:
@@ -272,8 +272,8 @@ def _text(text: str | None, *, clear: bool) -> str | None:
 def _item(listed: ListedInteraction) -> InteractionItem:
     values = {name: getattr(listed, name) for name in ListedInteraction.__slots__}
     return InteractionItem(
-        **{name: values[name] for name in ("app", "id", "occurred_at", "environment", "model", "uncalibrated")},
-        topic=_text(listed.topic, clear=False),
+        **{name: values[name] for name in ("app", "id", "occurred_at", "uncalibrated")},
+        **{name: _text(values[name], clear=False) for name in ("environment", "model", "topic")},
         question=redact_head(listed.question, _HEAD),
         answer=redact_head(listed.answer, _HEAD),
         verdict=listed.verdict,

@@ -14,6 +14,7 @@ from monitor.core.figures.usage import P50, P95, AnswerUsage
 from monitor.core.figures.verdict_counts import Verdicts
 from monitor.core.model import Verdict
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_WORDS
+from monitor.privacy.masking import redact
 from monitor.store.interaction.turns.unscored_counts import UnscoredShare, unscored_shares
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiResponse, rounded
@@ -182,8 +183,8 @@ def overview(
         groups=[
             OverviewGroup(
                 app=group.key[0],
-                environment=group.key[1],
-                model=group.key[2],
+                environment=redact(group.key[1]),
+                model=redact(group.key[2]),
                 now=_rates(group.now),
                 before=_rates(group.before),
                 change=_changes(group),
@@ -210,7 +211,9 @@ def _unscored(its: UnscoredShare) -> OverviewUnscored:
 
 
 def _topic(group: GroupCounts) -> OverviewTopic:
-    return OverviewTopic(topic=group.key[0], now=_rates(group.now), before=_rates(group.before), change=_changes(group))
+    return OverviewTopic(
+        topic=redact(group.key[0]), now=_rates(group.now), before=_rates(group.before), change=_changes(group)
+    )
 
 
 def _diagnoses(counts: DiagnosisCounts) -> OverviewDiagnoses:

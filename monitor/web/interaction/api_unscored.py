@@ -11,7 +11,7 @@ from pydantic import Field
 from monitor.app.wiring.application import Application
 from monitor.core.model import Unscored
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_OF_ONE
-from monitor.privacy.masking import redact_head
+from monitor.privacy.masking import redact, redact_head
 from monitor.store.interaction.filters import Filters
 from monitor.store.interaction.turns.unscored_list import UnscoredTurn, unscored_page
 from monitor.web.base.access import Identity, Permission
@@ -21,6 +21,7 @@ from monitor.web.base.guard import Needs
 from monitor.web.base.parameters import Cursor, Limit, Moment, Text
 from monitor.web.base.problem import problems
 from monitor.web.interaction.api_filters import DAY, FIRST
+from monitor.web.interaction.exact import permitted
 from monitor.web.interaction.filters import LACKING
 
 router = APIRouter(tags=["interactions"])
@@ -58,7 +59,7 @@ class UnscoredTurns(ApiResponse):
 )
 def unscored(
     request: Request,
-    _: Annotated[Identity, Depends(Needs(Permission.VIEW))],
+    who: Annotated[Identity, Depends(Needs(Permission.VIEW))],
     *,
     since: Annotated[Moment | None, Query(description="First time, included; default: a day before `until`.")] = None,
     until: Annotated[Moment | None, Query(description="Last time, excluded; default: now.")] = None,
@@ -79,7 +80,7 @@ def unscored(
         unscored=LACKING if reason is None else frozenset({reason}),
     )
     place = None if cursor is None else from_cursor(cursor)
-    found = unscored_page(application.engine, filters, older_than=place, most=limit)
+    found = unscored_page(application.engine, permitted(request, who, filters), older_than=place, most=limit)
     return UnscoredTurns(
         items=list(map(_item, found.rows)), next=None if found.older is None else to_cursor(found.older)
     )
@@ -90,7 +91,7 @@ def _item(turn: UnscoredTurn) -> UnscoredItem:
         app=turn.app,
         id=turn.id,
         occurred_at=turn.occurred_at,
-        environment=turn.environment,
+        environment=redact(turn.environment),
         model=masked(turn.model),
         question=redact_head(turn.question, _HEAD),
         answer=redact_head(turn.answer, _HEAD),

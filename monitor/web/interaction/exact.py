@@ -1,4 +1,4 @@
-"""Who may look for one customer's answers by a value that is personal data."""
+"""Who may look for answers by a value that is personal data: of one customer, or in a label that should have none."""
 
 from __future__ import annotations
 
@@ -22,13 +22,10 @@ def permitted(request: Request, who: Identity, filters: Filters) -> Filters:
     Raises:
         Forbidden: `who` may not see personal data, and a value that is sought would be masked.
     """
-    if not filters.exact:
-        return filters
-    if not who.may(Permission.UNMASK):
-        if any(redact(value) != value for value in filters.exact.values):
-            raise Forbidden(f"the role {who.role} sees personal data masked only, and cannot search for it")
-        return filters
-    if filters.exact.tag is None:
+    sought = (*filters.exact.values, filters.environment, filters.model, filters.topic)
+    if not who.may(Permission.UNMASK) and any(value is not None and redact(value) != value for value in sought):
+        raise Forbidden(f"the role {who.role} sees personal data masked only, and cannot search for it")
+    if filters.exact.tag is None or not who.may(Permission.UNMASK):
         return filters
     application: Application = request.app.state.application
     digests = tag_digests(application.auditing.known_tag_keys(), *filters.exact.tag)

@@ -58,11 +58,11 @@ def as_json_lines(rows: Iterable[ListedInteraction]) -> Iterator[str]:
 def fields(row: ListedInteraction) -> dict[str, object]:
     """The values by the names in COLUMNS, with texts masked."""
     values: dict[str, object] = {name: getattr(row, name) for name in COLUMNS}
-    texts = {name: redact(getattr(row, name)) for name in ("question", "answer")}
+    shown = {name: getattr(row, name) for name in ("question", "answer", "environment", "model", "topic")}
+    texts = {name: None if text is None else redact(text) for name, text in shown.items()}
     figures = {name: _rounded(getattr(row, name)) for name in _FIGURES}
     at = row.occurred_at.isoformat().replace("+00:00", "Z")
-    topic = None if row.topic is None else redact(row.topic)
-    return {**values, **texts, **figures, "occurred_at": at, "topic": topic, "reasons": [r.value for r in row.reasons]}
+    return {**values, **texts, **figures, "occurred_at": at, "reasons": [r.value for r in row.reasons]}
 
 
 def _rounded(value: float | None) -> float | None:

@@ -36,6 +36,7 @@ _FORMS: Mapping[str, tuple[Callable[[Iterable[ListedInteraction]], Iterator[str]
     "csv": (as_csv, "text/csv; charset=utf-8"),
     "jsonl": (as_json_lines, "application/jsonl"),
 }
+_NO_FILE = "turns without scores have no verdict, and cannot be downloaded here; GET /api/v1/unscored lists them"
 _ALWAYS_SHOWN = {"words", "span", "verdict", "suspicious", "app"}  # filters outside of "More filters"
 
 
@@ -100,12 +101,16 @@ def interactions(request: Request, who: Annotated[Identity, Depends(Needs(Permis
 def export(request: Request, form: str, who: Annotated[Identity, Depends(Needs(Permission.VIEW))]) -> StreamingResponse:
     """Sends up to `MAX_ROWS` rows, masked for everybody, after the export is queued for the audit trail.
 
-    An error before the first row is shown as a page.
+    An error before the first row is shown as a page. A file cannot say which filter it ignores, so none is ignored.
     """
     if form not in _FORMS:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"there is no export as {form}: use csv or jsonl")
     application: Application = request.app.state.application
     query = parse_query(request.query_params.multi_items(), application.now())
+    if query.filters.unscored:
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, _NO_FILE)
+    if query.faults:
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(query.faults))
     rows = InteractionList(application.engine).every(permitted(request, who, query.filters), MAX_ROWS)
     first = next(rows, None)
     record_export(request, who, app=query.filters.app, form=form)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any
@@ -15,6 +16,7 @@ from monitor.alert.figures import capital
 from monitor.app.wiring.application import Application
 from monitor.core.diagnosis import Diagnosis
 from monitor.core.reason_words import UNSCORED_ADVICE, UNSCORED_PAGE, UNSCORED_WORDS, diagnosis_name
+from monitor.privacy.masking import redact
 from monitor.report.charts.drawing import for_every_width
 from monitor.report.charts.rates import WIDTH, TrueRate, answers_chart, rates_chart
 from monitor.review.rates.estimate import CLASSES, Rate, rate
@@ -26,6 +28,7 @@ from monitor.store.interaction.turns.unscored_counts import unscored_shares
 from monitor.store.ledger.ledger import Ledger, source_of
 from monitor.store.ledger.progress import ReadingStore
 from monitor.store.pending.queue import PendingQueue
+from monitor.store.tables.interactions import OTHER
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.guard import Needs
 from monitor.web.base.page import own_drawing, page
@@ -88,6 +91,7 @@ def overview(
         return group_counts(counted, counted_before, cells, drawn_from, key)
 
     scored = answers_by_app(counted)
+    by_app = groups(lambda name: (name[0], name[2]))
     labels = store.labels("app")
     known = _labelled(application, app or (labels["app"][0] if len(labels["app"]) == 1 else ""), start, end)
     whole = next(iter(groups(lambda _: ())), None)
@@ -107,7 +111,10 @@ def overview(
         every_app=len(labels["app"]) < MOST_LABELS,
         start=start,
         whole=whole,
-        by_app=groups(lambda name: (name[0], name[2])),
+        by_app=by_app,
+        of_one_model={app for app, models in Counter(group.key[0] for group in by_app).items() if models == 1},
+        other=OTHER,
+        leads=leads,
         most=MAX_GROUPS,
         len=len,
         unscored=unscored[:_SHOWN_REASONS],
@@ -133,6 +140,16 @@ def overview(
         probes=probes[:_PROBES],
         more_probes=len(probes[_PROBES:]),
     )
+
+
+def leads(filters: Mapping[str, str]) -> bool:
+    """Whether the list with these filters holds the answers of a row.
+
+    No list holds those that the rollups count as OTHER, or that name no model or topic; and a value that is masked must
+    not stand in an address.
+    """
+    labels = [filters[name] for name in ("environment", "model", "topic") if name in filters]
+    return OTHER not in (filters["app"], *labels) and all(value and redact(value) == value for value in labels)
 
 
 def sources(application: Application) -> list[Source]:

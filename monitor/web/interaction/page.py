@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Depends, Form, HTTPException, Path, Request
+from fastapi import APIRouter, Depends, Form, HTTPException, Path, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from monitor.app.review.labels import MAX_NOTE_CHARS, Wish, label
@@ -37,6 +37,14 @@ NOTICES = {
 }
 _PREFIX = "/interactions/"
 _APP_AND_ID = 2  # segments of a path
+_FORMS = ("/clear", "/label")  # of the page, behind its path
+# What is cut and marked before it is shown. Masking takes most of a page's time where the documents are long.
+_PARTS: Mapping[str, Callable[..., Any]] = {
+    "sentences": interaction_view.sentence_views,
+    "documents": interaction_view.document_views,
+    "support": interaction_view.support_views,
+    "diagnosis": diagnosis_view,
+}
 Viewer = Annotated[Identity, Depends(Needs(Permission.VIEW))]
 InteractionId = Annotated[str, Path(alias="id")]
 
@@ -44,9 +52,16 @@ InteractionId = Annotated[str, Path(alias="id")]
 @router.get("/interactions/{app}/{id:path}")
 def interaction(
     request: Request, who: Viewer, app: str, id_: Annotated[str, Path(alias="id")], notice: str = ""
-) -> HTMLResponse:
-    """Shows the interaction with personal data masked."""
-    return _page(request, who, *_app_and_id(request, app, id_), clear=False, message=NOTICES.get(notice))
+) -> Response:
+    """Shows the interaction with personal data masked; the address of a form, loaded again, leads back to it."""
+    try:
+        return _page(request, who, *_app_and_id(request, app, id_), clear=False, message=NOTICES.get(notice))
+    except HTTPException:
+        raw: bytes = request.scope["raw_path"]
+        form = next((form for form in _FORMS if raw.endswith(form.encode())), None)
+        if form is None:
+            raise
+        return RedirectResponse(interaction_path(*_app_and_id(request, app, id_.removesuffix(form), form)), 303)
 
 
 @router.post("/interactions/{app}/{id:path}/clear")
@@ -96,7 +111,9 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
     row = rows[0]
     profile = application.queries.profile(row["profile_hash"])
     context = InteractionContext(application.engine)
-    sentences = interaction_view.sentence_views(row, clear=clear)
+    parts = {name: view(row, clear=clear) for name, view in _PARTS.items()}
+    # a look in clear is offered only where it would show more
+    hides = not clear and any(view(row, clear=True) != parts[name] for name, view in _PARTS.items())
     conversation = row["conversation_id"]
     conversed = context.conversation(app, conversation) if conversation else ()
     return page(
@@ -112,13 +129,10 @@ def _page(request: Request, who: Identity, app: str, id_: str, *, clear: bool, m
         trace_url=trace_link(
             application.settings.trace_url, app=app, id_=id_, trace_id=row["trace_id"], span_id=row["span_id"]
         ),
-        shown=PageMasker(clear=clear, hides=_hides(row)),
+        shown=PageMasker(clear=clear, hides=hides),
         masked_text=interaction_view.masker(clear=False),  # for other turns: the recorded look is at this one only
-        sentences=sentences,
-        opened=interaction_view.first_bad(sentences),
-        documents=interaction_view.document_views(row, clear=clear),
-        diagnosis=diagnosis_view(row, clear=clear),
-        support=interaction_view.support_views(row, clear=clear),
+        **parts,
+        opened=interaction_view.first_bad(parts["sentences"]),
         origins=interaction_view.ORIGINS,
         reasons=interaction_view.reasons(row),
         metrics=interaction_view.metrics(row, profile),
@@ -157,17 +171,6 @@ def _unscored(
         advice=UNSCORED_ADVICE[reason],
         guide=UNSCORED_PAGE,
     )
-
-
-def _hides(row: Mapping[str, Any]) -> bool:
-    """Whether something is masked in the parts of an interaction that are cut and marked before they are shown."""
-    views: Sequence[Callable[..., object]] = (
-        interaction_view.sentence_views,
-        interaction_view.document_views,
-        interaction_view.support_views,
-        diagnosis_view,
-    )
-    return any(view(row, clear=False) != view(row, clear=True) for view in views)
 
 
 def _latest(application: Application, app: str, id_: str) -> list[Mapping[str, Any]]:

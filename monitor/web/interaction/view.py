@@ -178,11 +178,12 @@ def cut_at_marks(text: str, marks: Iterable[tuple[int, int, str]], conceal: Call
     for start, end, mark in sorted(marks):
         if end > start >= (chosen[-1][1] if chosen else 0):
             chosen.append((start, end, mark))
-    parts = list(_parts(text, [(start, end) for start, end, _ in chosen]))
-    if "".join(map(conceal, parts)) != conceal(text):
-        return [TextPiece(text=conceal(text))]
+    whole = conceal(text)
+    parts = [conceal(part) for part in _parts(text, [(start, end) for start, end, _ in chosen])] if chosen else [whole]
+    if "".join(parts) != whole:
+        return [TextPiece(text=whole)]
     names = ["", *(name for _, _, mark in chosen for name in (mark, ""))]
-    return [TextPiece(text=conceal(part), mark=name) for part, name in zip(parts, names, strict=True) if part]
+    return [TextPiece(text=part, mark=name) for part, name in zip(parts, names, strict=True) if part]
 
 
 def _parts(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:

@@ -130,6 +130,12 @@ def add_label(
     )
 
 
+@router.get("/review/clear", dependencies=[Depends(Needs(Permission.VIEW))])
+def clear_again() -> Response:
+    """Where an answer in clear is loaded again: leads to the queue."""
+    return RedirectResponse("/review", 303)
+
+
 @router.post("/review/clear")
 def clear(
     request: Request,

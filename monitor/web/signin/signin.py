@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from http import HTTPStatus
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv6Address, ip_address, ip_network
 from math import ceil
 from typing import Annotated
 
@@ -19,7 +19,6 @@ from monitor.web.base.page import bare_page, local_path
 
 PATH = "/signin"
 LONGEST_AWAY = timedelta(minutes=10)  # from the redirect to an organisation's provider until the return
-_IPV6 = 6
 _NETWORK_BITS = 64  # of an IPv6 address; one household has all addresses of its network
 router = APIRouter(include_in_schema=False)
 Destination = Annotated[str, Query(alias="next")]
@@ -110,8 +109,10 @@ def begin_session(request: Request, session: Session, destination: str, *, token
 def _network(address: str) -> str:
     """The address or network that attempts to sign in are counted for."""
     try:
-        if ip_address(address).version == _IPV6:
-            return str(ip_network(f"{address}/{_NETWORK_BITS}", strict=False))
+        known = ip_address(address)
+        if isinstance(known, IPv6Address):
+            # an IPv4 address that a proxy writes as ::ffff:192.0.2.7 must not share a network with all others
+            return str(known.ipv4_mapped or ip_network(f"{address}/{_NETWORK_BITS}", strict=False))
     except ValueError:  # not an IP address: a Unix socket, or a test
         pass
     return address

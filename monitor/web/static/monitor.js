@@ -11,6 +11,7 @@ function busy() {
 }
 
 let timer;
+let shownAt = document.getElementById("refreshed").textContent;
 
 // Begins anew with what the page asks for now: one whose work has ended is refreshed less often, or not any more.
 function schedule() {
@@ -26,28 +27,50 @@ async function refresh() {
   try {
     const answer = await fetch(location.href, { headers: { "X-Refresh": "1" }, redirect: "manual" });
     if (answer.type === "opaqueredirect") {
-      status.textContent = "not refreshed: sign in again";
+      sayOld("sign in again");
       return;
     }
     if (!answer.ok) throw new Error(String(answer.status));
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (busy()) return;
     const focused = document.activeElement && document.activeElement.id;
-    const open = [...main.querySelectorAll("details[open][id]")].map((element) => element.id);
+    const opened = [...main.querySelectorAll("details[id]")].map((element) => [element.id, element.open]);
     const fresh = next.getElementById("main");
     main.dataset.refresh = fresh.dataset.refresh ?? "";
     main.replaceChildren(...fresh.childNodes);
-    for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+    for (const [id, open] of opened) document.getElementById(id)?.toggleAttribute("open", open);
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
     status.replaceChildren(...next.getElementById("refreshed").childNodes);
+    shownAt = status.textContent;
     prepare();
     schedule();
   } catch {
-    status.textContent = "not refreshed: the server does not answer";
+    sayOld("the server does not answer");
   }
 }
 
+// On top as well: on a phone nobody sees the foot of a long page.
+function sayOld(why) {
+  document.getElementById("refreshed").textContent = `not refreshed: ${why}`;
+  const notice = document.getElementById("old") ?? document.createElement("p");
+  notice.id = "old";
+  notice.className = "notice bad";
+  notice.textContent = `This page is as it was at ${shownAt} UTC: ${why}.`;
+  main.prepend(notice);
+}
+
 schedule();
+// A phone that was locked has run no timer.
+document.addEventListener("visibilitychange", () => {
+  if (Number(main.dataset.refresh) > 0) refresh();
+});
+
+// What a form has done is said once, and neither again by each refresh nor to whom the address is sent.
+const shown = new URL(location.href);
+if (shown.searchParams.has("notice")) {
+  shown.searchParams.delete("notice");
+  history.replaceState(history.state, "", shown);
+}
 
 const menu = document.querySelector(".menu");
 if (menu) {

@@ -123,6 +123,21 @@ def test_in_clear_only_when_the_look_is_kept(site, rows):
 
 
 @pytest.mark.usefixtures("stored")
+def test_a_page_that_answered_a_form_may_be_loaded_again(site, writer, looks):
+    writer.write(a_batch(an_assessment(id="a/clear", app=APP)))
+    client, _ = site.signed_in("operator")
+    for form in ("clear", "label"):
+        answer = client.get(f"{PATH}/{form}")
+        assert (answer.status_code, answer.headers["location"]) == (303, PATH)
+    for own in ("a%2Fclear", "a/clear"):  # an id that ends like that
+        assert 'class="id">a/clear<' in client.get(f"/interactions/shop%20%26%20co/{own}").text
+    assert client.get("/interactions/shop%20%26%20co/nobody").status_code == 404
+    assert client.get("/review/clear").headers["location"] == "/review"
+    assert client.get("/dead-letters/5/clear").headers["location"] == "/dead-letters/5"
+    assert looks() == []
+
+
+@pytest.mark.usefixtures("stored")
 def test_nothing_is_shown_where_the_look_cannot_be_kept(site, monkeypatch):
     def broken(*_, **__):
         raise psycopg.OperationalError("gone")

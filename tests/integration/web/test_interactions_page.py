@@ -168,6 +168,23 @@ def test_the_list_is_a_file_too(client, form):
     assert "ada@example.org" not in answer.text
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("unscored=any", "Turns without scores have no verdict"),
+        ("verdict=rubbish", "Verdict: “rubbish” is not a valid value"),
+        ("since=yesterday&low=0.5", "From: “yesterday” is not a valid value; At least, at most: choose a metric"),
+    ],
+)
+def test_a_file_ignores_no_filter(site, stored, rows, form, query, said):  # noqa: ARG001
+    client, _ = site.signed_in("viewer")
+    answer = client.get(f"/interactions.{form}?{query}")
+    assert answer.status_code == 422
+    assert said in answer.text
+    assert rows("SELECT count(*) FROM audit_queue WHERE kind = 'export'") == [(0,)]
+
+
 def test_there_is_no_other_file(client):
     assert client.get("/interactions.xls").status_code == 404
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from html import unescape
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -10,12 +13,13 @@ from monitor.alert.evaluation.memory import Round, RuleMemory
 from monitor.alert.state import Transition
 from monitor.core.diagnosis import Diagnosis
 from monitor.core.message import Position, Progress
-from monitor.core.model import Verdict
+from monitor.core.model import Unscored, Verdict
 from monitor.store.alert.alerts import PostgresAlertStore
 from monitor.store.interaction.overview import KEPT, SETTLED, OverviewStore
+from monitor.store.interaction.rollup import MOST_VALUES, LabelCap
 from monitor.store.ledger.progress import ReadingStore
 from tests.factories.alert.alerts import an_alert
-from tests.factories.answers import NOON, a_batch, an_assessment, at
+from tests.factories.answers import NOON, a_batch, an_assessment, an_interaction, at
 from tests.factories.assess.diagnoses import a_diagnosis
 
 HOUR = timedelta(hours=1)
@@ -116,6 +120,33 @@ def test_rates_are_shown_with_their_intervals_and_lead_to_the_answers(site):
     assert text.count("<svg") == 4  # two charts, each for two widths
     assert " to now)" in text  # the last bin ends later, which is nobody's question
     assert "no answer" not in text.lower()
+
+
+def test_the_remainder_of_many_names_is_no_link(site, writer):
+    writer._labels = LabelCap({**MOST_VALUES, "app": 1, "model": 1, "environment": 1})
+    some = {"model": "large", "environment": "live", "diagnosis": a_diagnosis("healthy"), "latency_ms": 900.0}
+    beyond = {**some, "app": "bank", "model": "small", "environment": "test", "occurred_at": at(-2)}
+    failed = an_interaction(id="u", app="bank", environment="test", occurred_at=at(-3), unscored=Unscored.CALL_FAILED)
+    writer.write(a_batch(an_assessment(id="q-1", app="shop", occurred_at=at(-1), **some)))
+    writer.write(
+        a_batch(
+            an_assessment(id="q-2", **beyond),
+            an_assessment(id="q-3", **{**some, "model": None, "app": "shop", "occurred_at": at(-4)}),
+            unscored=(failed,),
+        )
+    )
+    client = site.by_token("viewer")
+    text = client.get("/").text
+    asked = [dict(parse_qsl(unescape(found))) for found in re.findall(r'href="/interactions\?([^"]+)"', text)]
+    assert {"span": "24h", "app": "shop", "model": "large", "verdict": "refusal"} in asked
+    assert "other" not in {value for query in asked for value in query.values()}
+    for rest, tables in (("apps", 3), ("models", 1), ("environments", 1)):
+        assert text.count(f'<span class="quiet">other {rest}</span>') == tables, rest
+    assert "50\u00a0% of the turns of other apps" in text
+    for query in asked:
+        assert client.get("/interactions", params=query).status_code == 200
+    # answers without a model cannot be listed beside those with one
+    assert {"span": "24h", "app": "shop", "verdict": "refusal"} not in asked
 
 
 @pytest.mark.usefixtures("stored")

@@ -15,10 +15,12 @@ from sqlalchemy import ARRAY, ColumnElement, Connection, DateTime, Table, and_, 
 from monitor.core.diagnosis import Diagnosis
 from monitor.core.model import Reason, Verdict
 from monitor.store.tables.interactions import OTHER, verdict_minute
-from monitor.store.tables.signals import time_of, verdict_hour
+from monitor.store.tables.signals import verdict_hour
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 _Row: TypeAlias = tuple[datetime, int, int]  # an hour or minute, its matching answers, and all its answers
+_LABELS = ("app", "environment", "model", "topic")
+_ENDS = (("first", func.min), ("last", func.max))
 _SMALLEST = timedelta(microseconds=1)
 _WINDOWS = tuple(timedelta(hours=hours) for hours in (12, 96, 768, 9_000))  # read one after the other, then the rest
 
@@ -57,15 +59,17 @@ def pieces(
     lead to more spans than needed, never to fewer.
     """
     start, end = start.astimezone(UTC), end.astimezone(UTC)
-    near = start if forward else end
-    limits = _Limits(near=near, forward=forward, counted=most)
+    limits = _Limits(near=start if forward else end, forward=forward, counted=most)
     hours, enough = _hours(connection, counted, start, end, limits)
-    spans = [(max(_floor(max(hour, start), MINUTE), hour), min(hour + HOUR, end)) for hour, _, _ in hours]
     minutes: list[_Row] = []
     enough_minutes = False
-    if spans:
+    if hours:
+        span = _floor(start, MINUTE), end
+        found = _counted_minutes(connection, counted, [hour for hour, _, _ in hours], span, limits)
+        minutes, enough_minutes = limits.enough(found, MINUTE)
+    if minutes and most_read is not None:
         limits = replace(limits, read=most_read)
-        minutes, enough_minutes = limits.enough(_counts(connection, verdict_minute, counted, spans, limits), MINUTE)
+        minutes, enough_minutes = limits.enough(_with_totals(connection, minutes), MINUTE)
     through = limits.far(minutes, MINUTE) if enough_minutes else limits.far(hours, HOUR) if enough else None
     return _found(minutes, MINUTE, start, end, through)
 
@@ -137,43 +141,73 @@ def _hours(
             length = min(window, last - first)
             span = (first, first + length) if limits.forward else (last - length, last)
             first, last = (span[1], last) if limits.forward else (first, span[0])
-            found, enough = limits.enough([*found, *_counts(connection, verdict_hour, counted, [span], limits)], HOUR)
+            found, enough = limits.enough([*found, *_counted_hours(connection, counted, *span, limits)], HOUR)
     return found, enough
 
 
-def _counts(
-    connection: Connection,
-    table: Table,
-    counted: RollupFilter,
-    spans: Sequence[tuple[datetime, datetime]],
-    limits: _Limits,
+def _counted_hours(
+    connection: Connection, counted: RollupFilter, start: datetime, end: datetime, limits: _Limits
 ) -> list[_Row]:
-    """The hours or minutes with matching answers, in the direction of the search."""
-    at = time_of(table)
-    times = ARRAY(DateTime(timezone=True))
-    span = (
-        func.unnest(literal([a for a, _ in spans], times), literal([b for _, b in spans], times))
-        .table_valued("start", "end", name="span")
-        .render_derived()
-    )
-    ours = [table.c[label].in_((value, OTHER)) for label, value in counted.labels]
-    number: ColumnElement[int] = func.sum(_number(table, counted))
+    """The hours of [start, end) with matching answers, in the direction of the search."""
+    c = verdict_hour.c
+    ours = _labelled(verdict_hour, counted)
+    number: ColumnElement[int] = func.sum(_number(verdict_hour, counted))
     total: ColumnElement[int] = literal(0)
     if limits.read is not None:
-        number, total = func.coalesce(number.filter(and_(true(), *ours)), 0), func.sum(table.c.total)
+        number, total = func.coalesce(number.filter(and_(true(), *ours)), 0), func.sum(c.total)
         ours = []
-    # Grouped within each span, so that the planner cannot turn the join around and read the table for every span.
-    of_span = (
-        select(at.label("at"), number.label("number"), total.label("total"))
-        .where(at >= span.c.start, at < span.c.end, *ours)
-        .group_by(at)
-        .having(number > 0)
-        .lateral("counted")
+    query = select(c.hour, number, total).where(c.hour >= start, c.hour < end, *ours)
+    found = query.group_by(c.hour).having(number > 0).order_by(c.hour.asc() if limits.forward else c.hour.desc())
+    return [(hour, int(n), int(read)) for hour, n, read in connection.execute(found)]
+
+
+def _counted_minutes(
+    connection: Connection,
+    counted: RollupFilter,
+    hours: Sequence[datetime],
+    span: tuple[datetime, datetime],
+    limits: _Limits,
+) -> list[_Row]:
+    """The minutes of `span` in these hours with matching answers, in the direction of the search.
+
+    Few rows of an hour hold rare answers, and those tell with which labels: between the first and the last of them, as
+    the key of a minute has them too, so that the others are passed over in its index.
+    """
+    h, m = verdict_hour.c, verdict_minute.c
+    hour = func.unnest(literal(hours, ARRAY(DateTime(timezone=True)))).table_valued("at", name="hour").render_derived()
+    bounds = (
+        select(*(end_of(h[label]).label(f"{name}_{label}") for label in _LABELS for name, end_of in _ENDS))
+        .where(h.hour == hour.c.at, _number(verdict_hour, counted) > 0, *_labelled(verdict_hour, counted))
+        .lateral("bounds")
     )
-    c = of_span.c
-    order = c.at.asc() if limits.forward else c.at.desc()
-    query = select(c.at, c.number, c.total).select_from(span.join(of_span, true())).order_by(order)
-    return [(moment, int(n), int(read)) for moment, n, read in connection.execute(query)]
+    within = (m[label].between(bounds.c[f"first_{label}"], bounds.c[f"last_{label}"]) for label in _LABELS)
+    number: ColumnElement[int] = func.sum(_number(verdict_minute, counted))
+    # Grouped within each hour, so that the planner cannot turn the join around and read the table for every hour.
+    of_hour = (
+        select(m.minute, number.label("number"))
+        .where(m.minute >= hour.c.at, m.minute < hour.c.at + HOUR, *within, *_labelled(verdict_minute, counted))
+        .where(m.minute >= span[0], m.minute < span[1])
+        .group_by(m.minute)
+        .having(number > 0)
+        .lateral("of_hour")
+    )
+    c = of_hour.c
+    query = select(c.minute, c.number).select_from(hour.join(bounds, true()).join(of_hour, true()))
+    found = query.order_by(c.minute.asc() if limits.forward else c.minute.desc())
+    return [(minute, int(n), 0) for minute, n in connection.execute(found)]
+
+
+def _with_totals(connection: Connection, minutes: Sequence[_Row]) -> list[_Row]:
+    """The same minutes, each with the number of all its answers."""
+    m = verdict_minute.c
+    query = select(m.minute, func.sum(m.total)).where(m.minute.in_([at for at, _, _ in minutes])).group_by(m.minute)
+    totals = {at: int(total) for at, total in connection.execute(query)}
+    return [(at, number, totals[at]) for at, number, _ in minutes]
+
+
+def _labelled(table: Table, counted: RollupFilter) -> list[ColumnElement[bool]]:
+    """The condition that a row may count answers with these labels."""
+    return [table.c[label].in_((value, OTHER)) for label, value in counted.labels]
 
 
 def _number(table: Table, counted: RollupFilter) -> ColumnElement[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import psycopg
@@ -174,6 +175,56 @@ def test_a_page_whose_work_has_ended_is_not_refreshed_as_often_as_before(visit):
     its.page.locator("main:not([data-refresh='1'])").wait_for()
     its.page.clock.run_for(10_000)
     assert len(asked) == 1
+
+
+def test_a_page_that_cannot_be_refreshed_says_so_on_top(visit):
+    its = visit(PHONE)
+    its.goto("/alerts")
+    first = its.page.locator("main > :first-child")
+    its.page.route("**/alerts", lambda route: route.abort())
+    its.page.evaluate("refresh()")
+    assert re.fullmatch(
+        r"This page is as it was at [-\d]+ [:\d]+ UTC: the server does not answer\.", first.inner_text()
+    )
+    its.page.unroute("**/alerts")
+    its.page.evaluate("refresh()")
+    assert first.inner_text() == "Alerts"
+    its.page.context.clear_cookies()
+    its.page.evaluate("refresh()")
+    assert first.inner_text().endswith("UTC: sign in again.")
+    its.errors.clear()  # the browser's word of the answer that did not come
+
+
+def test_a_page_that_comes_into_sight_is_refreshed_at_once(visit):
+    its = visit(PHONE)
+    its.goto("/alerts")
+    its.page.evaluate("clearInterval(timer)")  # as on a phone that was locked
+    with its.page.expect_request(lambda request: "x-refresh" in request.headers):
+        its.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def test_what_a_form_has_done_is_said_once(visit):
+    its = visit()
+    its.goto("/alerts?notice=silenced#active")
+    said = its.page.get_by_text("Silenced: alerts that match send no notifications.")
+    assert said.count() == 1
+    assert its.page.url.endswith("/alerts#active")
+    its.page.evaluate("refresh()")
+    assert said.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "folded", "open_"),
+    [("/alerts", "#new-silence", True), ("/interactions?reason=missing_fact", "#more-filters", False)],
+)
+def test_a_refresh_leaves_open_what_is_open_and_shut_what_is_shut(visit, path, folded, open_):
+    its = visit()
+    its.goto(path)
+    part = its.page.locator(folded)
+    assert part.evaluate("its => its.open") is not open_
+    part.evaluate("its => { its.open = !its.open; }")
+    its.page.evaluate("refresh()")
+    assert part.evaluate("its => its.open") is open_
 
 
 def test_a_page_whose_session_has_ended_says_so(visit):

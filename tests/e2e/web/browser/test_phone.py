@@ -46,6 +46,14 @@ def test_every_page_can_be_read_and_tapped(phone, places):
         phone.keep(f"phone-{name}")
 
 
+@pytest.mark.parametrize("path", ["/nothing-here", "/interactions/{app}/nobody", "/?span=28d&app={app}"])
+def test_what_is_beside_the_usual_pages_can_be_tapped_too(phone, places, path):
+    phone.goto(path.format(**places))
+    measured = phone.page.evaluate(MEASURE)
+    assert (measured["over"] <= 0, measured["small"]) == (True, [])
+    phone.errors.clear()  # a browser takes a page that is not there for an error
+
+
 def test_the_report_is_drawn_for_the_phone(phone, places):
     phone.goto(PAGES["report"].format(**places))
     frame = phone.page.frames[-1]

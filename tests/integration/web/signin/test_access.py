@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -12,6 +13,7 @@ from monitor.core.errors import Retriable
 from monitor.store.tokens import Session
 from monitor.web.base.guard import MAX_SIGN_INS
 from tests.factories.answers import a_batch, an_assessment
+from tests.integration.web.conftest import HERE
 
 SAFE = "https://monitor.example.org"
 ACT = "/signout"  # an unsafe request that anybody may make who is signed in
@@ -133,6 +135,23 @@ def test_who_has_to_sign_in_gets_where_they_wanted_to(site):
 
 def test_after_an_unsafe_request_one_comes_back_to_the_overview(site):
     assert site.anonymous().post("/signout").headers["location"] == "/signin?next=%2F"
+
+
+@pytest.mark.parametrize(
+    ("page", "after"),
+    [
+        (f"{HERE}/alerts/{'f' * 32}?x=1", f"/alerts/{'f' * 32}?x=1"),
+        ("http://elsewhere.example.org/alerts", "/"),
+        (f"{HERE}//elsewhere.example.org/", "/"),
+        ("http://[", "/"),
+        (HERE, "/"),
+    ],
+)
+def test_whose_session_ended_while_a_page_was_open_comes_back_to_that_page(site, page, after):
+    client = site.anonymous(referer=page)
+    there = urlsplit(client.post(f"/alerts/{'f' * 32}/acknowledge").headers["location"])
+    answer = client.post("/signin", data={"token": site.token("viewer"), "next": parse_qs(there.query)["next"]})
+    assert answer.headers["location"] == after
 
 
 # What another site's page can make a browser send

@@ -84,6 +84,11 @@ def test_an_alert_on_a_probe_leads_to_the_chart_of_its_runs_whatever_run_it_is_a
     assert alert_view.probe_course_path(an_alert()) is None
 
 
+@pytest.mark.parametrize("label", [{"app": "other"}, {"model": "ada@example.org"}, {"topic": "call 0171 2345678"}])
+def test_no_list_is_offered_where_none_is_true_or_its_address_would_hold_personal_data(label):
+    assert alert_view.interactions_path(an_alert(labels={"app": "shop", **label})) is None
+
+
 def test_what_is_not_over_has_no_end():
     assert "until" not in alert_view.interactions_path(an_alert())
 

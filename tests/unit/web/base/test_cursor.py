@@ -5,6 +5,7 @@ from base64 import urlsafe_b64encode
 import pytest
 
 from monitor.core.errors import WrongSettings
+from monitor.ingest.dialects.dialect import MAX_ID_CHARS
 from monitor.store.interaction.filters import PagePosition
 from monitor.web.base.cursor import from_cursor, to_cursor
 from tests.factories.answers import NOON
@@ -16,6 +17,12 @@ def test_a_place_comes_back_from_its_cursor(name):
     word = to_cursor(place)
     assert word.replace("-", "").replace("_", "").isalnum()
     assert from_cursor(word) == place
+
+
+@pytest.mark.parametrize("letter", ["x", "ü", "界", "🧾", '"'])
+def test_the_longest_names_that_events_may_have_come_back(letter):
+    place = PagePosition(occurred_at=NOON, app=letter * 128, id=letter * MAX_ID_CHARS)
+    assert from_cursor(to_cursor(place)) == place
 
 
 @pytest.mark.parametrize(

@@ -116,3 +116,16 @@ def test_a_metric_without_a_profile_has_no_threshold(name):
     found = {its.name: its for its in metrics(ROW, None)}[name]
     assert found.threshold is None
     assert not found.below
+
+
+def test_a_text_is_masked_once_as_a_whole_and_once_in_its_parts():
+    masked = []
+
+    def conceal(text):
+        masked.append(len(text))
+        return text
+
+    assert len(cut_at_marks("x" * 100, [(10, 20, "passage")], conceal)) == 3
+    assert sum(masked) == 200
+    assert cut_at_marks("x" * 100, [], conceal) == [TextPiece(text="x" * 100)]
+    assert sum(masked) == 300

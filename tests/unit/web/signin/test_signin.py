@@ -18,5 +18,5 @@ def test_other_paths_lead_to_the_overview(path):
 
 def test_an_ipv6_network_has_one_limit():
     assert _network("2001:db8:1:2::7") == _network("2001:db8:1:2:ffff::8") != _network("2001:db8:1:3::7")
-    assert _network("192.0.2.7") == "192.0.2.7"
+    assert _network("192.0.2.7") == _network("::ffff:192.0.2.7") == "192.0.2.7"
     assert _network("testclient") == "testclient"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import event
 
 from monitor.assess.reference import ALPHA
 from monitor.core.diagnosis import Diagnosis
@@ -229,6 +230,51 @@ def test_labels_that_the_rollup_gave_up_are_found_still(writer, engine, monkeypa
     writer.write(a_batch(*(an_assessment(id=f"q-{n}", app=f"app-{n}", occurred_at=at(-n)) for n in range(3))))
     for n in range(3):
         assert keys(InteractionList(engine).page(replace(ALL, app=f"app-{n}")).rows) == [(f"app-{n}", f"q-{n}")]
+
+
+@pytest.fixture
+def rows_of_minutes(engine):
+    """How many rows of `verdict_minute` a page of answers with these filters reads, beside what an index leaves out."""
+
+    def read(plan):
+        own = plan["Actual Rows"] * plan["Actual Loops"] if plan.get("Relation Name") == "verdict_minute" else 0
+        return own + sum(read(part) for part in plan.get("Plans", ()))
+
+    def count(filters):
+        asked = []
+
+        def note(connection, cursor, statement, parameters, context, many):  # noqa: ARG001  SQLAlchemy's
+            asked.append((statement, parameters))
+
+        event.listen(engine, "before_cursor_execute", note)
+        InteractionList(engine).page(filters)
+        event.remove(engine, "before_cursor_execute", note)
+        with engine.connect() as connection:
+            plans = [
+                connection.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", parameters).scalar()
+                for statement, parameters in asked
+                if "verdict_minute" in statement
+            ]
+        assert plans
+        return sum(read(plan[0]["Plan"]) for plan in plans)
+
+    return count
+
+
+def test_minutes_of_other_labels_are_not_read_for_a_rare_answer(writer, engine, rows_of_minutes):
+    usual = [
+        an_assessment(id=f"q-{topic}-{n}", occurred_at=at(-n), tags={"topic": topic})
+        for topic in ("backup", "billing", "login", "returns")
+        for n in range(1, 61)
+    ]
+    rare = an_assessment(
+        id="rare", occurred_at=at(-30), tags={"topic": "login"}, diagnosis=a_diagnosis(Diagnosis.RETRIEVAL_REDUNDANT)
+    )
+    writer.write(a_batch(*usual, rare))
+    filters = replace(ALL, diagnoses=frozenset({Diagnosis.RETRIEVAL_REDUNDANT}))
+    assert keys(InteractionList(engine).page(filters).rows) == [("support-bot", "rare")]
+    # one of each minute, and of the one that holds it the four topics, to see how many answers are to be looked through
+    assert rows_of_minutes(filters) == 60 + 4
 
 
 @pytest.mark.usefixtures("stored")
