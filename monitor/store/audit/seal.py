@@ -105,6 +105,8 @@ class Sealing:
         if size == (last.size if last else 0):
             return None
         if last is not None:
+            if last.size > size:
+                check_signed(raw)  # raises: a checkpoint that somebody has added, or the end was cut off
             _check_signer(last.note, (signer.verifier_key, *previous_keys))
         (made_at,) = raw.execute(_SEALED_AT, (size - 1,)).fetchone() or (None,)
         return sign(raw, self._current_edge(raw).frontier, signer, made_at)

@@ -90,7 +90,7 @@ def verify_trail(application: Application, progress: Progress) -> VerifiedTrail:
     """
     keys, file = public_keys(application), application.auditing.witness_file
     notes = CountedNotes(notes_at(file) if file.exists() else ())
-    progress(f"checking {Proofs(application.engine).status().size:,} leaves")
+    progress(f"checking {Proofs(application.engine).status_in_time().size:,} leaves")
     found = verify(application.engine, keys, application.auditing.known_queue_key(), notes=notes, processes=1)
     findings = (*found.findings, *application.auditing.check_stamps(keys).findings)
     return VerifiedTrail(found=replace(found, findings=findings), notes=notes.count)
