@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from base64 import b64decode
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import date
+from itertools import islice
 from typing import TypeAlias
 
 import psycopg
@@ -35,14 +37,15 @@ from monitor.store.audit.checks.positions import CoveredPartition, Partition, ch
 from monitor.store.audit.checks.ranges import RANGE, RangeResult, RangeTask, check_range
 from monitor.store.audit.checks.tree import TreeCheck
 from monitor.store.audit.range_pool import in_worker, range_pool
-from monitor.store.audit.recovery import SealedRecovery, read_recoveries
+from monitor.store.audit.recovery import SealedRecovery, claimed_size, read_recoveries
 from monitor.store.audit.tree import tree_size
 from monitor.store.audit_queue import Kind, driver
 from monitor.store.database import retriable
 
 WitnessedRoots: TypeAlias = Mapping[int, Sequence[tuple[str, bytes]]]  # by tree size: witness and root
 _SNAPSHOT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-_NOTES = text("SELECT size, note FROM audit_checkpoint ORDER BY size")
+_NOTES = text("SELECT size, note FROM audit_checkpoint WHERE size = ANY(:sizes)")
+_NOTES_AT_A_TIME = 1_000  # there may be a million
 _OUTSIDE = text("SELECT size FROM audit_checkpoint WHERE size <= 0 OR size > :size ORDER BY size")
 _APART = text("SELECT index FROM audit_leaf WHERE index < 0 OR index >= :size ORDER BY index")
 _COUNT = text("SELECT count(*) FROM audit_leaf")
@@ -227,7 +230,7 @@ def _tasks(
     marks = sorted(known)
     for first in range(start, size, RANGE):
         end = min(first + RANGE, size)
-        within = tuple(mark for mark in marks if first < mark <= end)
+        within = tuple(marks[bisect_right(marks, first) : bisect_right(marks, end)])
         yield RangeTask(start=first, end=end, marks=within, keys=keys, queue_key=queue_key)
 
 
@@ -244,14 +247,8 @@ def _witnessed_roots(
 
     Leaves out the notes that a recovery calls `lost`. Adds to `findings` what is wrong with the others.
     """
-    stored: dict[int, str] | None = None
     known: dict[int, list[tuple[str, bytes]]] = {}
-    for number, note in enumerate(notes, start=1):
-        if stored is None:
-            stored = {row.size: row.note for row in connection.execute(_NOTES)}
-        claimed = note.split("\n", 2)[1] if note.count("\n") > 1 else ""
-        if claimed.isdecimal() and stored.get(int(claimed)) == note and int(claimed) <= size:
-            continue
+    for number, note in _not_stored(connection, notes, size):
         name = f"the witness (note {number})"
         try:
             checkpoint = opened_by(note, keys)
@@ -270,6 +267,22 @@ def _witnessed_roots(
         findings.append(Finding(fault=Fault.WITNESS, sentence=sentence))
         known.setdefault(checkpoint.size, []).append((name, checkpoint.root))
     return known
+
+
+def _not_stored(connection: Connection, notes: Iterable[str], size: int) -> Iterator[tuple[int, str]]:
+    """Those of the notes that are not a checkpoint of up to `size` leaves as it is stored, with their numbers.
+
+    The beginning of such a checkpoint, as a power cut leaves it in a file, says nothing else, and is left out.
+    """
+    numbered = enumerate(notes, start=1)
+    while some := list(islice(numbered, _NOTES_AT_A_TIME)):
+        claimed = {number: claimed_size(note) for number, note in some}
+        rows = connection.execute(_NOTES, {"sizes": [its for its in claimed.values() if its is not None]})
+        stored = {row.size: row.note for row in rows}
+        for number, note in some:
+            at = claimed[number]
+            if at is None or at > size or not stored.get(at, "").startswith(note.rstrip("\n")):
+                yield number, note
 
 
 def _outside(connection: Connection, size: int) -> Iterator[Finding]:
