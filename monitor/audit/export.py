@@ -222,7 +222,7 @@ def _steps(
             (CHECKPOINTS, "\n".join(checkpoints).encode()),
             (CONSISTENCY, canonical(steps)),
             (PROFILES, _readable(portable({name: dict(profile) for name, profile in profiles.items()}))),
-            (RULES, b"".join(canonical(portable(dict(rule))) + b"\n" for rule in rules)),
+            (RULES, b"".join(map(_rule_line, rules))),
             *([(STAMPS, b"".join(canonical(stamp.json()) + b"\n" for stamp in stamps))] if stamps else ()),
             (PAGE, page.encode()),
             (KEY, f"{about.verifier_key}\n".encode()),
@@ -251,10 +251,12 @@ def _lines(records: Iterable[ExportedRecord], counts: _Counts, head: Checkpoint)
         counts.disclosed += 0 < opened_ == len(committed)
         counts.partly += 0 < opened_ < len(committed)
         counts.withheld += bool(committed) and not opened_
-        how = record.differs if proved else (*record.differs, "it is not in the signed tree: somebody has replaced it")
+        how = list(record.differs)
+        if not proved:
+            how.append("its proof does not hold: it was replaced, or the tree around it")
         if how:
             named = {"index": record.index, "kind": leaf["kind"], "app": leaf["app"], "id": leaf["id"]}
-            counts.differs.append({**named, "how": list(how)})
+            counts.differs.append({**named, "how": [*how]})
         if "verdict" in leaf:
             counts.verdicts[leaf["verdict"]] += 1
         if len(counts.first) < SHOWN:
@@ -275,6 +277,14 @@ def _claimed(body: str) -> dict[str, str]:
         said = None
     found = said if isinstance(said, dict) else {}
     return {name: its if isinstance(its := found.get(name), str) else "" for name in ("kind", "app", "id")}
+
+
+def _rule_line(rule: Mapping[str, Json]) -> bytes:
+    """A rule set; nothing of one that somebody has replaced by what has no canonical form."""
+    try:
+        return canonical(portable(dict(rule))) + b"\n"
+    except ValueError:
+        return b""
 
 
 def _base64(proof: Sequence[bytes]) -> list[Json]:

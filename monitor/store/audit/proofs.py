@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any
 
 from sqlalchemy import Connection, Engine, select, text
 
 from monitor.audit.note import NotProved
+from monitor.audit.record import portable
 from monitor.core.model import Json
 from monitor.store.audit.acts import trail_acts
 from monitor.store.audit.checks.accounts import read_accounts
@@ -80,14 +80,13 @@ class Proofs:
             if last is None:
                 raise NotProved("no checkpoint is signed yet: run `monitor audit seal`")
             size, note, _ = last
-            profiles = connection.execute(select(profile)).mappings()
             rules = trail_acts(connection, (Kind.RULES,), None)
             yield TrailSnapshot(
                 raw=raw,
                 size=size,
                 note=note,
                 node=stored_tree(raw).node,
-                profiles={row["hash"]: _definition(dict(row)) for row in profiles},
+                profiles=_profiles(connection),
                 rules=[act.body for act in rules if act.number is not None and act.number < size],
                 queue_key=known_queue_key(connection),
                 accounts=cache(lambda: read_accounts(connection, known_queue_key(connection))),
@@ -113,5 +112,12 @@ def _status(connection: Connection, queue: tuple[int | None, datetime | None, bo
     )
 
 
-def _definition(row: Mapping[str, Any]) -> dict[str, Json]:
-    return {name: row[name] for name in ("name", "embedding_model", "definition")}
+def _profiles(connection: Connection) -> dict[str, dict[str, Json]]:
+    """The stored profiles by hash; none where one has more levels than can be read, as none of ours has."""
+    try:
+        rows = connection.execute(select(profile)).mappings().all()
+        found = {row["hash"]: {name: row[name] for name in ("name", "embedding_model", "definition")} for row in rows}
+        portable(found)
+    except (RecursionError, ValueError):
+        return {}
+    return found

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select, text
 from monitor.audit.finding import Fault, Finding
 from monitor.audit.record import portable
 from monitor.core.model import Mark
-from monitor.store.audit.acts import STORED_ACTS, ActKey, TrailAct, stored_acts, trail_acts
+from monitor.store.audit.acts import STORED_ACTS, ActKey, TrailAct, readable_acts, trail_acts
 from monitor.store.audit.backfill import UNSEALED
 from monitor.store.audit.checks.accounts import Accounts
 from monitor.store.audit_queue import STORED, Act, Entry, Kind, driver, is_authentic
@@ -168,13 +168,15 @@ def blanked_probes(connection: Connection, accounts: Accounts) -> Iterator[Findi
 
 def acts_against_rows(connection: Connection, queue_key: bytes | None) -> Iterator[Finding]:
     """Finds acts whose row is gone or contradicts them, and rows without an act."""
-    stored = stored_acts(connection)
+    stored, unread = readable_acts(connection)
+    for kind, why in unread.items():
+        yield Finding(fault=Fault.ACT, sentence=f"a row of the kind {kind} holds what none of ours does: {why}")
     sealed: dict[ActKey, TrailAct] = {}
     ends: dict[str, Any] = {}
     for act in trail_acts(connection, (*STORED_ACTS, Kind.UNSILENCE), queue_key):
         if act.kind == Kind.UNSILENCE:
             ends[act.subject] = act.body.get("ends_at")
-        else:
+        elif act.kind not in unread:
             sealed.setdefault(act.key, act)
     for key, act in sealed.items():
         row_act = stored.get(key)
@@ -196,10 +198,18 @@ def _differing(row_act: Act, act: TrailAct, ends_at: str | None) -> list[str]:
         stored.pop("at")  # its row does not say when it was made
         sealed.pop("at", None)
         sealed["ends_at"] = ends_at or sealed.get("ends_at")
-    fields = [name for name in stored.keys() | sealed.keys() if portable(stored.get(name)) != sealed.get(name)]
+    fields = [name for name in stored.keys() | sealed.keys() if _portable(stored.get(name)) != sealed.get(name)]
     if act.kind != Kind.ACKNOWLEDGE and act.app != row_act.app:
         fields.append("app")
     return sorted(fields)
+
+
+def _portable(value: Any) -> Any:
+    """As `portable`; what has none stays, and is no value that was sealed."""
+    try:
+        return portable(value)
+    except ValueError:
+        return value
 
 
 def _rules(connection: Connection, key: bytes | None) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from io import BytesIO
 
@@ -9,12 +10,13 @@ import pytest
 
 from monitor.app.audit.stamper import check_stamps
 from monitor.audit.export import ExportAbout, write_export
+from monitor.audit.merkle import leaf_hash
 from monitor.core.errors import Fatal
 from monitor.store.audit.list import AuditList
 from monitor.store.audit.proofs import Proofs
 from monitor.store.audit.stamps import Stamps
 from monitor.store.audit.verify import verify
-from monitor.store.audit_queue import Act, Kind, record_act
+from monitor.store.audit_queue import Act, Kind, queue_act, record_act
 from tests.factories.answers import NOON, an_assessment
 from tests.rig.audit.shipped import verified
 from tests.rig.store.audit_trail import APP, Trail
@@ -67,7 +69,7 @@ def exported(trail):
             checkpoints=[note for _, note in notes],
             consistency=snapshot.consistency([size for size, _ in notes]),
             profiles=snapshot.profiles,
-            rules=[],
+            rules=snapshot.rules,
             about=about,
             stamps=snapshot.stamps(notes, KEY),
         )
@@ -123,7 +125,7 @@ def test_a_leaf_that_was_replaced_is_named_in_an_export_that_is_still_whole(trai
     run(trail, f"UPDATE audit_leaf SET body = {body} WHERE {which}")
     manifest, content = exported(trail)
     (named,) = manifest["differs"]
-    assert "it is not in the signed tree: somebody has replaced it" in named["how"]
+    assert "its proof does not hold: it was replaced, or the tree around it" in named["how"]
     code, told = verified(content, KEY)
     assert (code, manifest["counts"]["records"]) == (1, 12)
     assert "fault: " in told
@@ -158,3 +160,95 @@ def test_an_act_that_waits_is_listed_as_it_will_be_sealed(trail):
     run(trail, "UPDATE audit_queue SET body = jsonb_build_object('by', 'bob', 'at', '2020-01-01')")
     assert said(trail) == []
     assert {act.by for act in AuditList(trail.engine).acts(kind="look").acts} == {"ann"}
+
+
+DEEP = "(repeat('[', {0}) || repeat(']', {0}))::jsonb"
+PROFILE = "INSERT INTO profile (hash, name, embedding_model, definition, stored_at) VALUES ('f', 'f', 'f', {}, now())"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        PROFILE.format("'{\"a\":9007199254740993}'"),
+        PROFILE.format("'1e400'"),
+        PROFILE.format(DEEP.format(3_000)),
+        "UPDATE silence SET matchers = '{{{a}},{{NULL}}}'",
+    ],
+)
+def test_no_row_of_an_act_ends_a_verification_or_an_export(trail, statement):
+    run(trail, statement)
+    assert said(trail) != []
+    assert exported(trail)[0]["counts"]["records"] == 12
+
+
+STATEMENT = {
+    "group": "g",
+    "topic": "t",
+    "partition": 0,
+    "topic_id": "i",
+    "first": 0,
+    "next": 9,
+    "stored": [{"app": APP, "earliest": NOON.isoformat(), "latest": NOON.isoformat(), "offsets": [[0, 7]]}],
+    "duplicate": [[8, APP, "q-0-1", "2025-11"]],
+    "dead": [],
+    "skipped": {},
+}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *({"partition": its} for its in ("0", None, [])),
+        *({"first": its} for its in ("x", None, 1.5)),
+        *({"group": its} for its in (7, {})),
+        {"next": "y"},
+        {"stored": [{"offsets": [["a", "b"]]}]},
+        {"duplicate": [[8, APP, "q\0", "2025-11"]]},
+        {"duplicate": [[8, "\ud800", "q", "2025-11"]]},
+        {"skipped": {"tombstone": "many"}},
+        {"dead": 7},
+    ],
+)
+def test_no_statement_that_was_replaced_ends_a_verification_or_an_export(trail, odd):
+    with trail.engine.begin() as connection:
+        for number in range(2):
+            body = {**STATEMENT, "first": 9 * number, "next": 9 * number + 9, "stored": [], "duplicate": []}
+            queue_act(connection, Act(kind=Kind.POSITIONS, by="monitor", at=NOON, subject="t/0", body=body))
+    trail.turn()
+    assert said(trail) == []
+    replace_leaf(trail, {"body": {**STATEMENT, **odd}, "kind": "positions"}, "kind = 'positions' AND index = 12")
+    assert said(trail) != []
+    assert len(exported(trail)[0]["differs"]) <= 14
+
+
+@pytest.mark.parametrize(
+    "at", ["2025-01-01T00:00:00+20:00", "9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+23:00", "2025-01-01T00:00:00"]
+)
+@pytest.mark.parametrize("then", ["SELECT 1", "DELETE FROM interaction"])
+def test_no_time_of_a_leaf_ends_a_verification_or_an_export(trail, at, then):
+    with trail.engine.connect() as connection:
+        body = connection.exec_driver_sql("SELECT body FROM audit_leaf WHERE index = 2").scalar()
+    replace_leaf(trail, {**json.loads(body), "occurred_at": at}, "index = 2")
+    run(trail, then)
+    assert said(trail) != []
+    exported(trail)
+
+
+def test_rules_that_were_replaced_by_no_text_keep_nobody_from_an_export(trail):
+    with trail.engine.begin() as connection:
+        body = {"digest": "d", "source": "s", "rules": {}}
+        queue_act(connection, Act(kind=Kind.RULES, by="monitor", at=NOON, subject="rules", body=body))
+    trail.turn()
+    replace_leaf(trail, {"kind": "rules", "body": {"source": "\ud800"}}, "kind = 'rules'")
+    assert "rules" in {its["kind"] for its in exported(trail)[0]["differs"]}
+    assert said(trail) != []
+
+
+def replace_leaf(trail, record, which):
+    """Replaces the body of a leaf, and its hash with it."""
+    body = json.dumps(record, sort_keys=True, separators=(",", ":"))
+    with trail.engine.begin() as connection:
+        connection.exec_driver_sql(
+            f"UPDATE audit_leaf SET body = %s, hash = %s WHERE {which}",
+            (body, leaf_hash(body.encode())),
+        )

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-from contextlib import contextmanager
-
 import pytest
 
 from monitor.app.audit.sealer import notes_at
@@ -13,6 +10,7 @@ from monitor.audit.key import Signer
 from monitor.audit.merkle import EMPTY_ROOT
 from monitor.audit.note import Checkpoint, signed
 from monitor.core.errors import Fatal
+from tests.rig.full_disk import room_for
 
 SIGNER = Signer("monitor", bytes(32))
 KEY = SIGNER.verifier_key
@@ -20,17 +18,6 @@ KEY = SIGNER.verifier_key
 
 def a_note(size):
     return signed(Checkpoint(origin="monitor", size=size, root=EMPTY_ROOT), SIGNER)
-
-
-@contextmanager
-def room_for(length):
-    """No file of this process gets longer, as on a disk that is full."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (length, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.fixture
