@@ -16,7 +16,15 @@ from monitor.audit.record import act_record
 from monitor.audit.recovery import SUBJECT, Head, Recovery, WitnessState, recovery_of
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.store.audit.acts import act_body
-from monitor.store.audit.checkpoints import check_signed, last_checkpoint, opened_by, sign, signed_size
+from monitor.store.audit.checkpoints import (
+    NOTES_OF,
+    check_signed,
+    claimed_size,
+    last_checkpoint,
+    opened_by,
+    sign,
+    signed_size,
+)
 from monitor.store.audit.leaf import leaf_body
 from monitor.store.audit.tree import NewLeaf, TreeEdge, head_at, tree_size
 from monitor.store.audit_queue import Kind, driver, hold_sealing
@@ -30,11 +38,9 @@ _RECOVERIES = """
     SELECT index, body FROM audit_leaf
     WHERE kind NOT IN ('interaction', 'assessment', 'judgement') AND kind = 'recovery' ORDER BY index
 """
-_STORED = "SELECT size, note FROM audit_checkpoint WHERE size = ANY(%s)"
 _IS_THERE = "SELECT to_regclass('audit_checkpoint')::text"
 # through JSON, because a database that is not migrated yet has no such column
 _AUTHENTICATED = "SELECT EXISTS (SELECT FROM audit_queue q WHERE to_jsonb(q) ->> 'mac' IS NOT NULL)"
-_LONGEST_SIZE = 18  # digits that surely fit a column
 _WHAT_NEXT = (
     "nothing is sealed until this is settled. If the database was restored from a backup, "
     "`monitor audit recover --reason WHY` records what was lost. If it is another database, give it a key and a "
@@ -221,7 +227,7 @@ class History:
 
     def _sorted(self, raw: psycopg.Connection, notes: Sequence[str]) -> _Sorted:
         sizes = [claimed for note in notes if (claimed := claimed_size(note)) is not None]
-        stored: Mapping[int, str] = dict(raw.execute(_STORED, (sizes,)).fetchall())
+        stored: Mapping[int, str] = dict(raw.execute(NOTES_OF, (sizes,)).fetchall())
         unknown = [note for note in notes if stored.get(claimed_size(note) or 0) != note]
         found = _Sorted()
         if not unknown:
@@ -245,10 +251,3 @@ class History:
     def _recoveries(self, raw: psycopg.Connection) -> list[Recovery]:
         recoveries = [sealed.recovery for sealed in read_recoveries(raw, self._keys)[0]]
         return [its for its in recoveries if head_at(raw, its.restored.size) == its.restored]
-
-
-def claimed_size(note: str) -> int | None:
-    """The size that a note claims, where it is one that may be stored."""
-    _, _, rest = note.partition("\n")
-    size = rest.partition("\n")[0]
-    return int(size) if size.isascii() and size.isdecimal() and len(size) <= _LONGEST_SIZE else None
