@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import psycopg
 import pytest
 
+from monitor.audit.key import Signer
 from tests.factories.answers import NOON, a_batch, an_assessment
+from tests.integration.web.conftest import csrf_of
+from tests.rig.audit.shipped import verified
+from tests.rig.store.keys import KEY
 
 PROOF = "?app=support-bot&id=a"
 
@@ -47,3 +53,23 @@ def test_the_page_does_not_wait_for_a_queue_that_cannot_be_counted(auditor, data
     assert '<span class="figure">4</span> leaves signed' in page.text
     assert trail.status_code == 503
     assert "more rows wait to be sealed than can be counted in a second" in trail.text
+
+
+def test_after_a_change_of_keys_the_sealing_that_is_asked_for_makes_exports_possible(make_site, writer):
+    before = make_site(guard={"only_tokens": True})
+    writer.write(a_batch(an_assessment(id="a")))
+    secret = before.token("auditor")
+    before.application.auditing.sealer().seal_and_sign(NOON)
+    site = make_site(guard={"only_tokens": True}, AUDIT__PREVIOUS_KEYS=json.dumps([KEY]))
+    new = Signer("monitor", bytes(32))
+    site.application.auditing.key_file.write_text(new.private_key)
+    auditor = site.anonymous()
+    auditor.post("/signin", data={"token": secret})
+    csrf = csrf_of(auditor)
+    refused = auditor.post("/audit/export", data={"csrf": csrf})
+    assert refused.status_code == 409
+    assert "ast checkpoint is not signed by the key of this machine: run `monitor audit seal`" in refused.text
+    assert site.application.auditing.sealer().seal_and_sign(NOON) == 1
+    export = auditor.post("/audit/export", data={"csrf": csrf})
+    assert export.status_code == 200
+    assert verified(export.content, new.verifier_key)[0] == 0

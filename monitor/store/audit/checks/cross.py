@@ -45,6 +45,15 @@ _BLANK_RESULTS = text("""
     LEFT JOIN golden_item g ON g.name = r.golden AND g.version = r.golden_version AND g.id = p.item AND g.erased
     WHERE p.secret IS NULL AND p.committed IS NOT NULL ORDER BY p.run, p.place
 """)
+# When an answer occurred decides in which period its label counts; the acts do not say it, and the answer's leaf does.
+_AT_ANOTHER_TIME = text("""
+    SELECT w.what, i.app, i.id FROM (
+        SELECT 'label ' || r.id, r.app, r.interaction_id, r.occurred_at FROM review r
+        UNION ALL
+        SELECT 'item of plan ' || p.plan, p.app, p.interaction_id, p.occurred_at FROM review_plan_item p
+    ) AS w (what, app, id, at)
+    JOIN interaction i ON i.app = w.app AND i.id = w.id AND i.occurred_at <> w.at ORDER BY 1, 2, 3
+""")
 _LONGEST_NUMBER = 18  # digits that surely fit a bigint
 _QUEUE = "SELECT seq, source, number, mac, kind, app, subject, part, records FROM audit_queue ORDER BY seq"
 
@@ -187,6 +196,7 @@ def acts_against_rows(connection: Connection, queue_key: bytes | None) -> Iterat
     for key, row_act in stored.items():
         if key not in sealed:
             yield _finding(key, None, row_act.app, "was never sealed")
+    yield from _at_another_time(connection)
     yield from _rules(connection, queue_key)
 
 
@@ -202,6 +212,12 @@ def _differing(row_act: Act, act: TrailAct, ends_at: str | None) -> list[str]:
     if act.kind != Kind.ACKNOWLEDGE and act.app != row_act.app:
         fields.append("app")
     return sorted(fields)
+
+
+def _at_another_time(connection: Connection) -> Iterator[Finding]:
+    for what, app, id_ in connection.execute(_AT_ANOTHER_TIME):
+        sentence = f"the {what} says that {id_} in {app} occurred at another time than the stored answer"
+        yield Finding(fault=Fault.ACT, app=app, subject=id_, sentence=sentence)
 
 
 def _portable(value: Any) -> Any:

@@ -252,3 +252,9 @@ def replace_leaf(trail, record, which):
             f"UPDATE audit_leaf SET body = %s, hash = %s WHERE {which}",
             (body, leaf_hash(body.encode())),
         )
+
+
+def test_a_label_that_was_moved_to_another_period_is_named(trail):
+    run(trail, "UPDATE review SET occurred_at = occurred_at - interval '90 days' WHERE interaction_id = 'q-0-1'")
+    (sentence,) = said(trail)
+    assert sentence.endswith(f"says that q-0-1 in {APP} occurred at another time than the stored answer")
