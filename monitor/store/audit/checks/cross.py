@@ -55,7 +55,7 @@ _AT_ANOTHER_TIME = text("""
     JOIN interaction i ON i.app = w.app AND i.id = w.id AND i.occurred_at <> w.at ORDER BY 1, 2, 3
 """)
 _LONGEST_NUMBER = 18  # digits that surely fit a bigint
-_QUEUE = "SELECT seq, source, number, mac, kind, app, subject, part, records FROM audit_queue ORDER BY seq"
+_QUEUE = "SELECT refused, source, number, mac, kind, app, subject, part, records FROM audit_queue ORDER BY seq"
 
 
 @dataclass(slots=True)
@@ -77,9 +77,11 @@ def check_queue(connection: Connection, key: bytes | None, *, adopting: bool) ->
     """
     checked = QueueCheck()
     with driver(connection).cursor("audit_queue") as cursor:
-        for _, source, number, mac, *rest in cursor.execute(_QUEUE):
+        for refused, source, number, mac, *rest in cursor.execute(_QUEUE):
             entry = Entry(*rest)
             own = mac is not None if key is None else is_authentic(key, entry, source, number, mac)
+            if own and refused and key is not None:
+                checked.findings.append(_kept_back(entry))
             if entry.kind == Kind.MISSING:
                 checked.backfilling |= own or adopting  # otherwise such a request has no effect
             elif own or adopting:
@@ -94,6 +96,15 @@ def check_queue(connection: Connection, key: bytes | None, *, adopting: bool) ->
                     Finding(fault=Fault.QUEUE, app=entry.app, subject=entry.subject, sentence=sentence)
                 )
     return checked
+
+
+def _kept_back(entry: Entry) -> Finding:
+    named = _named(entry.kind, entry.app, entry.subject, entry.part)
+    sentence = (
+        f"{named} is kept from being sealed: it is marked as refused, and a process with the audit key queued it; "
+        "`monitor audit seal` seals it"
+    )
+    return Finding(fault=Fault.QUEUE, app=entry.app, subject=entry.subject, sentence=sentence)
 
 
 def check_entries(named: Mapping[str, Sequence[tuple[int, int]]], *, from_first: bool) -> Iterator[Finding]:
