@@ -76,12 +76,12 @@ def read_token(kind: StampKind, token: bytes, statement: bytes) -> tuple[datetim
 
 
 def is_of(stamp: Stamp, statement: str) -> bool:
-    """Whether a time stamp is of the statement."""
+    """Whether a time stamp is of the statement, and says the time that its row says."""
     try:
-        read_token(stamp.kind, stamp.token, statement.encode())
+        at, _ = read_token(stamp.kind, stamp.token, statement.encode())
     except NotProved:
         return False
-    return True
+    return at == stamp.stamped_at
 
 
 def a_receipt(statement: bytes, answer: bytes) -> bytes:

@@ -15,7 +15,7 @@ from monitor.audit.key import Signer
 from monitor.audit.merkle import consistency_proof
 from monitor.audit.note import Checkpoint, NotProved, signed, statement
 from monitor.audit.proof import SubjectProof, times
-from monitor.audit.stamp import Stamp, StampKind, a_receipt, completed, pending_of, read_token
+from monitor.audit.stamp import Stamp, StampKind, a_receipt, completed, is_of, pending_of, read_token
 from tests.factories.answers import NOON
 from tests.factories.audit.export import EXPORT, LOG, SIZES, an_export, the_records, unpacked
 from tests.factories.audit.rows import ORIGIN, SIGNER
@@ -269,3 +269,10 @@ def test_a_number_without_end_is_refused_at_once(answer):
 def test_a_block_whose_height_is_beyond_all_numbers_is_no_block():
     attested = b"\x08\0" + standalone.BITCOIN + b"\x0a" + b"\xff" * 9 + b"\x01"
     assert standalone.Receipt(a_receipt(STATEMENT, attested)).bitcoin == []
+
+
+def test_a_time_stamp_whose_row_says_another_time_is_in_no_proof():
+    at = datetime(2025, 11, 21, 13, 0, 0, 500_000, UTC)
+    stamp = replace(a_stamp(a_token()), stamped_at=at)
+    assert is_of(stamp, STATEMENT.decode())
+    assert not is_of(replace(stamp, stamped_at=at - timedelta(days=365)), STATEMENT.decode())
