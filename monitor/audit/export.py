@@ -28,7 +28,8 @@ from typing import BinaryIO, NotRequired, TypedDict, Unpack
 
 from monitor.audit.canonical import canonical
 from monitor.audit.export_zip import Unsent, ZipWriter
-from monitor.audit.note import opened
+from monitor.audit.merkle import leaf_hash, verify_inclusion
+from monitor.audit.note import Checkpoint, opened
 from monitor.audit.record import portable
 from monitor.audit.stamp import Stamp
 from monitor.audit.standalone import verify_py
@@ -139,8 +140,8 @@ class ExportParts(TypedDict):
 def write_export(out: BinaryIO, **parts: Unpack[ExportParts]) -> Mapping[str, Json]:
     """Writes the ZIP to `out` and returns its manifest. Records are written as they come, and not kept in memory.
 
-    Under `differs` the manifest lists the records whose rows are not what was sealed; the records are proved all the
-    same.
+    Under `differs` the manifest lists the records whose rows are not what was sealed, which are proved all the same,
+    and leaves that somebody has replaced, which are not.
 
     Raises:
         ValueError: records out of order, or no checkpoint.
@@ -197,7 +198,7 @@ def _steps(
         writer = ZipWriter(archive)
         counts = _Counts()
         with writer.file(RECORDS) as file:
-            for line in _lines(records, counts):
+            for line in _lines(records, counts, last):
                 file.write(line)
                 yield
         steps: list[Json] = [{"from": step.old, "to": step.new, "proof": _base64(step.proof)} for step in consistency]
@@ -221,7 +222,7 @@ def _steps(
             (CHECKPOINTS, "\n".join(checkpoints).encode()),
             (CONSISTENCY, canonical(steps)),
             (PROFILES, _readable(portable({name: dict(profile) for name, profile in profiles.items()}))),
-            (RULES, b"".join(canonical(portable(dict(rule))) + b"\n" for rule in rules)),
+            (RULES, b"".join(map(_rule_line, rules))),
             *([(STAMPS, b"".join(canonical(stamp.json()) + b"\n" for stamp in stamps))] if stamps else ()),
             (PAGE, page.encode()),
             (KEY, f"{about.verifier_key}\n".encode()),
@@ -235,13 +236,14 @@ def _steps(
     return manifest
 
 
-def _lines(records: Iterable[ExportedRecord], counts: _Counts) -> Iterator[bytes]:
+def _lines(records: Iterable[ExportedRecord], counts: _Counts, head: Checkpoint) -> Iterator[bytes]:
     last = -1
     for record in records:
         if record.index <= last:
             raise ValueError(f"leaf {record.index} comes after leaf {last}")
         last = record.index
-        leaf = json.loads(record.body)
+        proved = verify_inclusion(record.index, head.size, leaf_hash(record.body.encode()), head.root, record.proof)
+        leaf = json.loads(record.body) if proved else _claimed(record.body)
         counts.records += 1
         counts.kinds[leaf["kind"]] += 1
         committed = leaf.get("committed") or {}
@@ -249,9 +251,12 @@ def _lines(records: Iterable[ExportedRecord], counts: _Counts) -> Iterator[bytes
         counts.disclosed += 0 < opened_ == len(committed)
         counts.partly += 0 < opened_ < len(committed)
         counts.withheld += bool(committed) and not opened_
-        if record.stored is Stored.DIFFERS:
+        how = list(record.differs)
+        if not proved:
+            how.append("its proof does not hold: it was replaced, or the tree around it")
+        if how:
             named = {"index": record.index, "kind": leaf["kind"], "app": leaf["app"], "id": leaf["id"]}
-            counts.differs.append({**named, "how": list(record.differs)})
+            counts.differs.append({**named, "how": [*how]})
         if "verdict" in leaf:
             counts.verdicts[leaf["verdict"]] += 1
         if len(counts.first) < SHOWN:
@@ -262,6 +267,24 @@ def _lines(records: Iterable[ExportedRecord], counts: _Counts) -> Iterator[bytes
             disclosed = {name: dict(of) for name, of in record.disclosed.items()}
         proof = _base64(record.proof)
         yield canonical({"index": record.index, "body": record.body, "proof": proof, "disclosed": disclosed}) + b"\n"
+
+
+def _claimed(body: str) -> dict[str, str]:
+    """What a leaf that is not proved says it is about: somebody may have put anything into its place."""
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        said = None
+    found = said if isinstance(said, dict) else {}
+    return {name: its if isinstance(its := found.get(name), str) else "" for name in ("kind", "app", "id")}
+
+
+def _rule_line(rule: Mapping[str, Json]) -> bytes:
+    """A rule set; nothing of one that somebody has replaced by what has no canonical form."""
+    try:
+        return canonical(portable(dict(rule))) + b"\n"
+    except ValueError:
+        return b""
 
 
 def _base64(proof: Sequence[bytes]) -> list[Json]:

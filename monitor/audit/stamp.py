@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from typing_extensions import override
+
 from monitor.audit.note import NotProved
 from monitor.audit.verifier import terms, tokens
 from monitor.core.model import Json
@@ -21,6 +23,12 @@ class StampKind(StrEnum):
 
     TIMESTAMP = terms.TIMESTAMP  # a response of RFC 3161, signed by its authority
     RECEIPT = terms.RECEIPT  # of OpenTimestamps, which leads to a Bitcoin block once it is complete
+    UNKNOWN = "unknown"  # whatever else somebody wrote into the table
+
+    @classmethod
+    @override
+    def _missing_(cls, value: object) -> StampKind:
+        return cls.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +58,8 @@ def read_token(kind: StampKind, token: bytes, statement: bytes) -> tuple[datetim
     Raises:
         NotProved: it is malformed, or of something else.
     """
+    if kind is StampKind.UNKNOWN:
+        raise NotProved("it is of an unknown kind")
     try:
         if kind is StampKind.RECEIPT:
             receipt = tokens.Receipt(token)
@@ -66,12 +76,12 @@ def read_token(kind: StampKind, token: bytes, statement: bytes) -> tuple[datetim
 
 
 def is_of(stamp: Stamp, statement: str) -> bool:
-    """Whether a time stamp is of the statement."""
+    """Whether a time stamp is of the statement, and says the time that its row says."""
     try:
-        read_token(stamp.kind, stamp.token, statement.encode())
+        at, _ = read_token(stamp.kind, stamp.token, statement.encode())
     except NotProved:
         return False
-    return True
+    return at == stamp.stamped_at
 
 
 def a_receipt(statement: bytes, answer: bytes) -> bytes:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, date, datetime
 from typing import Any
 
 import psycopg
 from psycopg import sql
-from sqlalchemy import Connection, Engine, create_engine, func, select, text
+from psycopg.adapt import Buffer, Loader
+from sqlalchemy import Connection, Engine, create_engine, event, func, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from typing_extensions import override
 
 from monitor.core.errors import Fatal, Retriable, WrongSettings
 
@@ -78,7 +81,7 @@ def connect(url: str, *, overflow: int = 10, queue_key: Callable[[], bytes] | No
         WrongSettings: it is not a PostgreSQL URL.
     """
     try:
-        return create_engine(
+        engine = create_engine(
             plain_url(url).replace("postgresql://", "postgresql+psycopg://", 1),
             pool_pre_ping=True,
             hide_parameters=True,  # errors must not print values
@@ -88,6 +91,38 @@ def connect(url: str, *, overflow: int = 10, queue_key: Callable[[], bytes] | No
         )
     except (ValueError, ArgumentError):
         raise WrongSettings("MONITOR_DATABASE_URL: the host or the port is malformed") from None
+    event.listen(engine, "connect", lambda connection, _: read_any_time(connection))
+    return engine
+
+
+def read_any_time(connection: psycopg.Connection) -> None:
+    """Has the connection read times and dates that Python lacks, as infinity, as the first or last that it has.
+
+    Otherwise one such value, which anybody who writes to the database can leave in a row, ends every reading of it.
+    """
+    for name, loader in (("timestamptz", _AnyTime), ("date", _AnyDate)):
+        connection.adapters.register_loader(name, loader)
+
+
+class _AnyTime(Loader):
+    first: datetime | date = datetime.min.replace(tzinfo=UTC)
+    last: datetime | date = datetime.max.replace(tzinfo=UTC)
+
+    def __init__(self, oid: int, context: Any = None) -> None:
+        super().__init__(oid, context)
+        self._load = psycopg.adapters.get_loader(oid, self.format)(oid, context).load  # type: ignore[misc]
+
+    @override
+    def load(self, data: Buffer) -> Any:
+        try:
+            return self._load(data)
+        except psycopg.DataError:
+            written = bytes(data)
+            return self.first if written.startswith(b"-") or written.endswith(b"BC") else self.last
+
+
+class _AnyDate(_AnyTime):
+    first, last = date.min, date.max
 
 
 @contextmanager

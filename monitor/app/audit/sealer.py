@@ -56,6 +56,8 @@ class Sealer:
     def check(self) -> None:
         """Compares the trail with its key and its witnesses. One that cannot be read is logged, and left out.
 
+        One that lacks the last checkpoint, as where a process ended before it had published it, is to get it.
+
         Raises:
             Contradicted: a witness knows more leaves than the database holds, or other ones.
             Retriable: the database is out of reach.
@@ -68,7 +70,9 @@ class Sealer:
             except MonitorError as error:
                 log.warning("the witness %s cannot be read, and is not compared with the trail: %s", name, error)
             else:
-                self.history.check(notes, shared=witness.shared)
+                lacking = self.history.check(notes, shared=witness.shared)
+                if lacking is not None:
+                    self._unpublished[name] = lacking
 
     def seal_and_sign(self, now: datetime) -> int:
         """Seals and signs everything queued, and gives the newest checkpoint to the witnesses.
@@ -176,10 +180,11 @@ def _unreadable(path: Path, error: Exception) -> WrongSettings:
 
 
 def notes_in(lines: Iterable[str]) -> Iterator[str]:
-    """The notes in lines, which keep their line ends; the last one may have been cut off."""
+    """The notes in lines, which keep their line ends; one may have been cut off, and an empty line ends it then."""
     note: list[str] = []
     for line in lines:
-        if note and note[-1].startswith(_SIGNATURE) and not line.startswith(_SIGNATURE):
+        is_behind = note and not line.startswith(_SIGNATURE)
+        if is_behind and (note[-1].startswith(_SIGNATURE) or (line.strip() and not note[-1].strip())):
             yield "".join(note)
             note = []
         if note or line.strip():

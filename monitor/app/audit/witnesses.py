@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import chain
 from operator import attrgetter
@@ -49,8 +50,8 @@ class FileWitness(Witness):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             known = keys.read_text(encoding="utf-8", errors="replace").splitlines() if keys.exists() else []
             if key not in known:
-                _append(keys, f"{key}\n")
-            _append(self._path, f"{note}\n")
+                _append(keys, f"{key}\n", after="\n")
+            _append(self._path, f"{note}\n", after="\n\n")
         except OSError as error:
             raise Fatal(f"{self._path}: {error.strerror}") from None
 
@@ -78,11 +79,23 @@ class FileWitness(Witness):
         return notes[1:] if start else notes  # the first one may begin before `start`
 
 
-def _append(path: Path, text: str) -> None:
-    with path.open("a", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+def _append(path: Path, text: str, *, after: str) -> None:
+    """Appends the text whole or not at all; `after` ends what is there, of which a power cut may have left a part."""
+    with path.open("ab+", buffering=0) as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(0, end - len(after)))
+        there = file.read()
+        ends = next(count for count in range(len(after) + 1) if not end or there.endswith(after[count:].encode()))
+        content, written = (after[:ends] + text).encode(), 0
+        try:
+            while written < len(content):
+                written += file.write(content[written:])
+            os.fsync(file.fileno())
+        except OSError:  # the disk is full: half a note would spoil the next one
+            with suppress(OSError):
+                if file.seek(0, os.SEEK_END) == end + written:  # otherwise another process has appended meanwhile
+                    file.truncate(end)
+            raise
 
 
 class KafkaWitness(Witness):
@@ -170,4 +183,4 @@ class SlackWitness(Witness):
 
     @override
     def read(self, *, recent: bool = False) -> WitnessNotes:
-        return WitnessNotes(name="Slack", notes=())
+        return WitnessNotes(name="Slack", notes=(), readable=False)

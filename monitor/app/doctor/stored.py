@@ -54,7 +54,7 @@ def check_audit(application: Application) -> str | Warned:
         application.auditing.sealer().check()
     since, allowed = status.waiting_since, _SEALED_WITHIN + timedelta(seconds=audit.every)
     if since is not None and (waited := application.now() - since) > allowed:
-        found = f"{plural(status.waiting, 'row')} to be sealed, the oldest waiting for {spelled(waited)}"
+        found = f"{plural(status.waiting or 0, 'row')} to be sealed, the oldest waiting for {spelled(waited)}"
         at_work = TelemetryStore(application.engine).last_at_work()
         if at_work is not None and at_work - since > allowed:
             raise Fatal(f"{found}, although a process was at work at {moment(at_work)}")

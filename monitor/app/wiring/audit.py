@@ -198,10 +198,10 @@ class Auditing:
                 "they were stored can prove: put it back from your copy, or name its file in MONITOR_AUDIT__KEY_FILE. "
                 "To change keys, run `monitor audit seal` with the old one first"
             )
-        notes = FileWitness(self.witness_file).read(recent=True).notes
+        whole = filter(None, map(signers, reversed(FileWitness(self.witness_file).read(recent=True).notes)))
         known = (
             ("the trail in this database", self.history().signed_by()),
-            (f"the last checkpoint in {self.witness_file}", signers(notes[-1]) if notes else ()),
+            (f"the last checkpoint in {self.witness_file}", next(whole, ())),
         )
         for what, names in known:
             if names and not previous.intersection(names):

@@ -41,16 +41,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         verifier = a_verifier(given.export, key, given.tsa)
     except (*UNREADABLE, *MALFORMED) as error:
-        sys.stdout.write(f"fault: {given.export} is neither an export nor a proof: {error}\n")
+        show([f"fault: {given.export} is neither an export nor a proof: {error}"])
         return 1
     verifier.run()
     for witness in given.witness:
         verifier.compare(witness)
     if given.stamps:
-        verifier.times.write(given.stamps)
-    lines = [f"fault: {fault}" for fault in verifier.faults] or verifier.summary()
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
+        try:
+            verifier.times.write(given.stamps)
+        except OSError as error:
+            parser.error(f"--stamps: {error}")
+    show([f"fault: {fault}" for fault in verifier.faults] or verifier.summary())
     return 1 if verifier.faults else 0
+
+
+def show(lines: Sequence[str]) -> None:
+    """Prints lines. They hold texts that are not proved, which must not end a line, command a terminal or stop us."""
+    encoding = sys.stdout.encoding or "utf-8"
+    for line in lines:
+        text = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in line)
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
 
 def a_verifier(path: Path, key: Key, authority: Path | None) -> ExportVerifier | ProofVerifier:

@@ -66,6 +66,8 @@ class ExportVerifier(LogVerifier):
         self.app = self.manifest["about"]["app"]
 
     def _check_files(self) -> None:
+        if self.files.has_more:
+            self.faults.append("the ZIP has bytes beside its files: another program may show other files")
         listed = self.manifest["files"]
         for name, times in Counter(self.files.names).items():
             if times > 1:
@@ -130,7 +132,7 @@ class ExportVerifier(LogVerifier):
         """What was proved, and what was not, in lines."""
         size, root = self.heads[-1]
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.kinds.items()))
-        seen = self.seen
+        seen, about = self.seen, self.manifest["about"]
         texts = (
             f"{seen['disclosed']} disclosed in full, {seen['partly']} in part, {seen['withheld']} withheld or erased"
         )
@@ -144,6 +146,7 @@ class ExportVerifier(LogVerifier):
             *(f"        {line}" for line in self.revisions.proved()),
             *self.statements.summary(),
             f"not proved: {self.statements.left_out()}; who asked for the export and when; what the database holds now",
+            f"        what was asked for: answers from {about['from']} to {about['to']}, says the export",
             f"        {seen['unproved profiles']} profiles and {seen['unproved rules']} rule sets without a record",
             *(f"        {line}" for line in (*self.revisions.open(), *self.times.open())),
             *([] if seen["records"] else ["note: this export holds no record, so it says nothing of any answer"]),

@@ -129,7 +129,15 @@ class LogVerifier:
             )
             beyond = sum(count for size, count in self.behind.items() if size >= agreed[-1])
             if beyond:
-                self.notes.append(f"{beyond} records are behind the last checkpoint that the witness {witness} has")
+                self.notes.append(
+                    f"{beyond} records are behind the last checkpoint that the witness {witness} has as well"
+                )
+            more = [size for size in known if agreed[-1] < size <= self.heads[-1][0]]
+            if more:
+                self.notes.append(
+                    f"the witness {witness} has {len(more)} checkpoints of {min(more)} to {max(more)} leaves that are "
+                    "not here, so nothing was compared with them: ask for an export up to one that the witness has"
+                )
 
     def _check_record(self, line: bytes) -> None:
         entry = read_json(line.decode())

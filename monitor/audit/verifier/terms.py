@@ -20,7 +20,7 @@ TIMESTAMP, RECEIPT = "rfc3161", "opentimestamps"  # the kinds of time stamps
 POSITIONS = "positions"  # the kind of a statement of completeness
 SHOWN = 500  # records in the table of the page, and lines of one kind in what is said
 UTC = timezone(timedelta(0))
-MALFORMED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+MALFORMED = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError)
 UNREADABLE = (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)  # RuntimeError: encrypted
 
 Shown = tuple[int, Any, Any]  # the index of a record, its leaf, and its disclosed values by field

@@ -17,6 +17,7 @@ from monitor.audit.verifier.terms import RECEIPT, SHOWN, TIMESTAMP, UTC, Fault
 from monitor.audit.verifier.tokens import Receipt, openssl, signed_by_authority, stamped
 
 LAST = datetime.max.replace(tzinfo=UTC)
+LONGEST_HOST = 200
 
 
 class Times:
@@ -48,6 +49,8 @@ class Times:
         """Checks a time stamp of a checkpoint as far as that is possible here."""
         size, kind, witness = entry["size"], entry["kind"], entry["witness"]
         token, statement = b64decode(entry["token"], validate=True), self.statements.get(size)
+        if not isinstance(witness, str):
+            raise Fault("does not name who gave it")
         if statement is None:
             raise Fault(f"is of a checkpoint of {size} leaves, which is not here")
         of = f"the checkpoint of {size} leaves by {witness}"
@@ -145,7 +148,7 @@ class Times:
         """Writes each time stamp to the folder, and what was stamped."""
         folder.mkdir(parents=True, exist_ok=True)
         for size, kind, witness, token in self.stamps:
-            host = re.sub(r"[^A-Za-z0-9.-]", "_", witness)
+            host = re.sub(r"[^A-Za-z0-9.-]", "_", witness)[:LONGEST_HOST]
             folder.joinpath(f"{size}.txt").write_bytes(self.statements[size])
             ending = "tsr" if kind == TIMESTAMP else "ots"
             folder.joinpath(f"{size}.txt.{host}.{ending}").write_bytes(token)

@@ -83,6 +83,7 @@ APPEND, PREPEND, ATTESTED, FORK = 0xF0, 0xF1, 0x00, 0xFF
 UNARY = {0x02: "sha1", 0x03: "ripemd160", 0x08: "sha256"}
 CONTINUED = 0x80  # in each byte of a number but the last
 HASH_BYTES, LONGEST_STEP, MOST_STEPS = 32, 4_096, 10_000
+LONGEST_NUMBER = 63  # bits
 
 
 class Receipt:
@@ -133,17 +134,18 @@ class Receipt:
     def _attest(self, kind: bytes, payload: bytes, message: bytes) -> None:
         if kind == PENDING:
             self.pending.append(message)
-        elif kind == BITCOIN and len(message) == HASH_BYTES:
+        elif kind == BITCOIN and len(message) == HASH_BYTES and 7 * len(payload) <= LONGEST_NUMBER:
             height = sum((byte & 0x7F) << 7 * place for place, byte in enumerate(payload))
             self.bitcoin.append((height, message[::-1].hex()))
 
     def _number(self) -> int:
         value = shift = 0
-        while True:
+        while shift < LONGEST_NUMBER:
             byte = self._take(1)[0]
             value, shift = value | (byte & 0x7F) << shift, shift + 7
             if byte < CONTINUED:
                 return value
+        raise ValueError("a number of the receipt is too long")
 
     def _take(self, count: int) -> bytes:
         taken = self._content[self._at : self._at + count]

@@ -121,7 +121,7 @@ def _print_verification(found: Verification, witness: Path | None, notes: int, s
         out.print(f"the last {'leaf is' if unsigned == 1 else f'{unsigned} leaves are'} not signed yet")
     _print_accounts(out, found)
     out.print(literal(_witnessed(witness, notes)))
-    _print_stamps(out, stamps)
+    _print_stamps(out, stamps, found)
     if any(finding.fault is Fault.WITNESS for finding in found.findings):
         out.print(
             "if the database was restored from a backup: `monitor audit recover --reason WHY` records what was lost"
@@ -145,7 +145,7 @@ def _witnessed(witness: Path | None, notes: int) -> str:
     return f"{lacking}: nothing kept outside the database vouches for the trail, and one replaced as a whole would pass"
 
 
-def _print_stamps(out: Console, stamps: CheckedStamps) -> None:
+def _print_stamps(out: Console, stamps: CheckedStamps, found: Verification) -> None:
     if stamps.checked:
         out.print(
             f"time stamps that fit their checkpoints and are signed by the configured authority: {stamps.checked}"
@@ -157,8 +157,10 @@ def _print_stamps(out: Console, stamps: CheckedStamps) -> None:
         )
         if stamps.unchecked_because is not None:
             out.print(f"[yellow]{literal(stamps.unchecked_because)}[/]")
-    for line in stamps.clocks:
+    for line in (*found.clocks, *stamps.clocks):
         out.print(literal(line))
+    if more := found.wrong_clocks - len(found.clocks):
+        out.print(f"and {more} more times in leaves that contradict each other; no clock is known to be the right one")
 
 
 def _print_accounts(out: Console, found: Verification) -> None:

@@ -14,6 +14,7 @@ import typer
 from monitor.cli.opening import opened
 from monitor.cli.terminal import actor, plural, point_in_time, print_json, tag_option
 from monitor.core.errors import WrongSettings
+from monitor.core.files import output_file, replacing
 from monitor.core.text.interaction_name import meanings
 from monitor.core.text.plain import readable
 
@@ -147,7 +148,8 @@ def export(
             manifest = _write_export(output, trail, about, records)
     counts: Any = manifest["counts"]
     differs: Any = manifest["differs"]
-    check = f"python3 -m zipfile -e {output.name} export && python3 export/verify.py {output.name} --key '{key}'"
+    file = quote(str(output))
+    check = f"python3 -m zipfile -e {file} export && python3 export/verify.py {file} --key '{key}'"
     typer.echo(f"{plural(counts['records'], 'record')} in {output}; check it with: {check}")
     for record in differs[:_SHOWN]:
         _print_differing(record["index"], f"{record['app']}/{record['id']}", record["how"])
@@ -178,7 +180,7 @@ def _write_export(
     if not notes or notes[-1][0] != trail.size:
         raise NotProved("the last checkpoint is not signed by the configured key: run `monitor audit seal`")
     try:
-        with output.open("wb") as file:
+        with replacing(output) as file:
             return write_export(
                 file,
                 records=records,
@@ -194,10 +196,8 @@ def _write_export(
 
 
 def _write_json(output: Path, value: Mapping[str, Any]) -> None:
-    try:
-        output.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise WrongSettings(f"{output}: cannot be written: {error.strerror}") from None
+    with output_file(output) as file:
+        file.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
 def _print_differing(index: int, name: str, how: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
@@ -67,18 +67,54 @@ def stored_acts(connection: Connection) -> dict[ActKey, Act]:
 
     The row of a silence does not say when it was made: its act has the silence's start as `at`.
     """
-    acts = [profile_act(dict(row)) for row in connection.execute(select(profile)).mappings()]
+    return {act_key(act.kind, act.subject, act.body): act for kind in STORED_ACTS for act in _READ[kind](connection)}
+
+
+def readable_acts(connection: Connection) -> tuple[dict[ActKey, Act], dict[Kind, str]]:
+    """As `stored_acts`, and of each kind of which a row holds what no row of ours does, why it cannot be read."""
+    acts: dict[ActKey, Act] = {}
+    unread: dict[Kind, str] = {}
+    for kind in STORED_ACTS:
+        try:
+            acts |= {act_key(act.kind, act.subject, act.body): act for act in _READ[kind](connection)}
+        except (TypeError, ValueError, LookupError, AttributeError, OverflowError, RecursionError) as error:
+            unread[kind] = f"{type(error).__name__}: {error}"
+    return acts, unread
+
+
+def _profiles(connection: Connection) -> Iterator[Act]:
+    return (profile_act(dict(row)) for row in connection.execute(select(profile)).mappings())
+
+
+def _references(connection: Connection) -> Iterator[Act]:
     frozen = connection.execute(select(reference)).mappings()
-    acts += [frozen_of(dict(row)).act(stored_as=row["hash"]) for row in frozen]
-    acts += golden_acts(connection)
-    acts += run_acts(connection)
-    acts += [label_act(dict(row)) for row in connection.execute(select(review)).mappings()]
-    acts += plan_acts(connection)
-    acts += version_acts(connection)
-    acts += [silence_act(dict(row), row["starts_at"]) for row in connection.execute(select(silence)).mappings()]
+    return (frozen_of(dict(row)).act(stored_as=row["hash"]) for row in frozen)
+
+
+def _labels(connection: Connection) -> Iterator[Act]:
+    return (label_act(dict(row)) for row in connection.execute(select(review)).mappings())
+
+
+def _silences(connection: Connection) -> Iterator[Act]:
+    return (silence_act(dict(row), row["starts_at"]) for row in connection.execute(select(silence)).mappings())
+
+
+def _acknowledgements(connection: Connection) -> Iterator[Act]:
     done = select(alert_action).where(alert_action.c.action == "acknowledge").order_by(alert_action.c.id)
-    acts += [acknowledge_act(row.fingerprint, row.episode, by=row.by, now=row.at) for row in connection.execute(done)]
-    return {act_key(act.kind, act.subject, act.body): act for act in acts}
+    return (acknowledge_act(row.fingerprint, row.episode, by=row.by, now=row.at) for row in connection.execute(done))
+
+
+_READ: Mapping[Kind, Callable[[Connection], Iterable[Act]]] = {
+    Kind.PROFILE: _profiles,
+    Kind.REFERENCE: _references,
+    Kind.GOLDEN: golden_acts,
+    Kind.PROBE: run_acts,
+    Kind.LABEL: _labels,
+    Kind.PLAN: plan_acts,
+    Kind.SILENCE: _silences,
+    Kind.ACKNOWLEDGE: _acknowledgements,
+    Kind.RULES_VERSION: version_acts,
+}
 
 
 def trail_acts(connection: Connection, kinds: tuple[Kind, ...], key: bytes | None) -> list[TrailAct]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from monitor.audit.key import Signer
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _LAST = "SELECT size, note FROM audit_checkpoint ORDER BY size DESC LIMIT 1"
 _SIGN = "INSERT INTO audit_checkpoint (size, root, note, made_at) VALUES (%s, %s, %s, %s)"
+NOTES_OF = "SELECT size, note FROM audit_checkpoint WHERE size = ANY(%s)"
+_NOTES_AT_A_TIME = 1_000  # there may be a million
+_LONGEST_SIZE = 18  # digits that surely fit a column
 _UNSIGNED = "SELECT index, kind, body FROM audit_leaf WHERE index >= %s ORDER BY index"
 
 
@@ -95,3 +99,26 @@ def foreign_leaves(raw: psycopg.Connection) -> list[int]:
     unsigned = raw.execute(_UNSIGNED, (size,)).fetchall()
     numbered = bool(unsigned) and is_numbered(raw, size)
     return [index for index, kind, body in unsigned if numbered or entry_of(kind, body) is not None]
+
+
+def notes_not_stored(raw: psycopg.Connection, notes: Iterable[str], size: int) -> Iterator[tuple[int, str]]:
+    """Those of the notes that are not a checkpoint of up to `size` leaves as it is stored, with their numbers.
+
+    The beginning of such a checkpoint, as a power cut leaves it in a file, says nothing else, and is left out.
+    """
+    numbered = enumerate(notes, start=1)
+    while some := list(islice(numbered, _NOTES_AT_A_TIME)):
+        claimed = {number: claimed_size(note) for number, note in some}
+        sizes = [its for its in claimed.values() if its is not None]
+        stored: dict[int, str] = dict(raw.execute(NOTES_OF, (sizes,)).fetchall())
+        for number, note in some:
+            at = claimed[number]
+            if at is None or at > size or not stored.get(at, "").startswith(note.rstrip("\n")):
+                yield number, note
+
+
+def claimed_size(note: str) -> int | None:
+    """The size that a note claims, where it is one that may be stored."""
+    _, _, rest = note.partition("\n")
+    size = rest.partition("\n")[0]
+    return int(size) if size.isascii() and size.isdecimal() and len(size) <= _LONGEST_SIZE else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from monitor.audit.canonical import canonical, canonical_of_json
@@ -116,8 +116,10 @@ def occurred(body: str) -> datetime | None:
     """When the interaction of a body occurred, without parsing the body; None where the body does not say."""
     at = _text_after(_OCCURRED, body)
     try:
-        return None if at is None else datetime.fromisoformat(at)
-    except ValueError:
+        found = None if at is None else datetime.fromisoformat(at)
+        # in UTC, since the database takes no offset of more than 15 hours
+        return found if found is None else found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return None
 
 

@@ -31,7 +31,7 @@ _SEALED = text("""
     ORDER BY index DESC LIMIT :most
 """)
 _WAITING = text("""
-    SELECT kind, app, subject, body FROM audit_queue
+    SELECT kind, app, subject, records, body FROM audit_queue
     WHERE kind NOT IN ('interaction', 'assessment', 'judgement', 'positions')
         AND kind <> 'missing' AND (CAST(:kind AS text) IS NULL OR kind = :kind)
     ORDER BY seq DESC LIMIT :most
@@ -101,10 +101,17 @@ class AuditList:
                 for index, kind, app, subject, leaf, sealed_at in sealed
             ]
             waiting = connection.execute(_WAITING, values).all() if before is None else ()
-        shown = [_listed((None, None), row.kind, row.app, row.subject, row.body or {}) for row in waiting[:PAGE]]
+        shown = [_listed((None, None), row.kind, row.app, row.subject, _waiting_body(row)) for row in waiting[:PAGE]]
         older = found[PAGE - 1].index if len(found) > PAGE else None
         acts = sorted([*shown, *found[:PAGE]], key=_moment, reverse=True)
         return ActPage(acts=acts, older=older, more_waiting=len(waiting) > PAGE)
+
+
+def _waiting_body(row: Any) -> Mapping[str, Any]:
+    """What an act that waits says, from what will be sealed of it; an earlier release queued its body alone."""
+    if row.records is not None:
+        return act_body(row.records)
+    return row.body if isinstance(row.body, dict) else {}
 
 
 def _listed(
@@ -125,12 +132,12 @@ def _listed(
 
 def _moment(act: ListedAct) -> datetime:
     """When it was done, or at least sealed; what says neither comes first."""
-    at = act.at or act.sealed_at or _LATEST
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
+    return act.at or act.sealed_at or _LATEST
 
 
 def _time(value: object) -> datetime | None:
     try:
-        return datetime.fromisoformat(str(value))
-    except ValueError:
+        at = datetime.fromisoformat(str(value))
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return None

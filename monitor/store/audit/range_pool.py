@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, text
 
 from monitor.store.audit.checks.accounts import Accounts
 from monitor.store.audit.checks.ranges import RangeResult, RangeTask, check_range
-from monitor.store.database import plain_url, retriable
+from monitor.store.database import plain_url, read_any_time, retriable
 
 
 @contextmanager
@@ -40,6 +40,7 @@ def _open(url: str, snapshot: str, accounts: Accounts) -> None:
     connection = psycopg.connect(url, options="-c timezone=UTC", autocommit=False)
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     connection.read_only = True
+    read_any_time(connection)
     connection.execute(f"SET TRANSACTION SNAPSHOT '{snapshot}'")
     _worker.append((connection, accounts))
 

@@ -16,7 +16,15 @@ from monitor.audit.record import act_record
 from monitor.audit.recovery import SUBJECT, Head, Recovery, WitnessState, recovery_of
 from monitor.core.errors import Fatal, WrongSettings
 from monitor.store.audit.acts import act_body
-from monitor.store.audit.checkpoints import check_signed, last_checkpoint, opened_by, sign, signed_size
+from monitor.store.audit.checkpoints import (
+    NOTES_OF,
+    check_signed,
+    claimed_size,
+    last_checkpoint,
+    opened_by,
+    sign,
+    signed_size,
+)
 from monitor.store.audit.leaf import leaf_body
 from monitor.store.audit.tree import NewLeaf, TreeEdge, head_at, tree_size
 from monitor.store.audit_queue import Kind, driver, hold_sealing
@@ -30,11 +38,9 @@ _RECOVERIES = """
     SELECT index, body FROM audit_leaf
     WHERE kind NOT IN ('interaction', 'assessment', 'judgement') AND kind = 'recovery' ORDER BY index
 """
-_STORED = "SELECT size, note FROM audit_checkpoint WHERE size = ANY(%s)"
 _IS_THERE = "SELECT to_regclass('audit_checkpoint')::text"
 # through JSON, because a database that is not migrated yet has no such column
 _AUTHENTICATED = "SELECT EXISTS (SELECT FROM audit_queue q WHERE to_jsonb(q) ->> 'mac' IS NOT NULL)"
-_LONGEST_SIZE = 18  # digits that surely fit a column
 _WHAT_NEXT = (
     "nothing is sealed until this is settled. If the database was restored from a backup, "
     "`monitor audit recover --reason WHY` records what was lost. If it is another database, give it a key and a "
@@ -57,11 +63,15 @@ class SealedRecovery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WitnessNotes:
-    """The notes of one witness in the order in which it got them, and when it got the last one, if it says so."""
+    """The notes of one witness in the order in which it got them, and when it got the last one, if it says so.
+
+    One that is not `readable` has notes that it cannot give back.
+    """
 
     name: str
     notes: Sequence[str]
     at: datetime | None = None
+    readable: bool = True
 
 
 @dataclass(slots=True)
@@ -135,8 +145,10 @@ class History:
                 "keys, name the old public key in MONITOR_AUDIT__PREVIOUS_KEYS"
             ) from None
 
-    def check(self, witness: WitnessNotes, *, shared: bool) -> None:
+    def check(self, witness: WitnessNotes, *, shared: bool) -> str | None:
         """Checks notes of a witness; a `shared` one may keep those of other logs as well.
+
+        Returns the last checkpoint if the witness, though readable, lacks it.
 
         Read the notes before calling this: a checkpoint is stored before a witness gets it.
 
@@ -146,7 +158,7 @@ class History:
         with retriable(), self._engine.connect() as connection:
             raw = driver(connection)
             known = self._sorted(raw, witness.notes)
-            size = tree_size(raw)
+            size, last = tree_size(raw), last_checkpoint(raw)
         if known.contradicted:
             leaves = known.contradicted[-1].size
             problem = f"knows another root of the first {leaves} leaves than the database gives"
@@ -156,7 +168,8 @@ class History:
         elif known.foreign and not shared:
             problem = f"holds checkpoints that were signed by {known.foreign[-1]}, which is no key of this trail"
         else:
-            return
+            lacks_it = last is not None and witness.readable and last.note not in witness.notes
+            return last.note if last is not None and lacks_it else None
         raise Contradicted(f"the witness {witness.name} {problem}: {_WHAT_NEXT}")
 
     def plan(self, witnesses: Sequence[WitnessNotes], *, by: str, at: str, reason: str) -> Recovery | None:
@@ -213,13 +226,13 @@ class History:
             return sign(raw, edge.frontier, signer, now)
 
     def _sorted(self, raw: psycopg.Connection, notes: Sequence[str]) -> _Sorted:
-        sizes = [claimed for note in notes if (claimed := _claimed(note)) is not None]
-        stored: Mapping[int, str] = dict(raw.execute(_STORED, (sizes,)).fetchall())
-        unknown = [note for note in notes if stored.get(_claimed(note) or 0) != note]
+        sizes = [claimed for note in notes if (claimed := claimed_size(note)) is not None]
+        stored: Mapping[int, str] = dict(raw.execute(NOTES_OF, (sizes,)).fetchall())
+        unknown = [note for note in notes if stored.get(claimed_size(note) or 0) != note]
         found = _Sorted()
         if not unknown:
             return found
-        size, recoveries = tree_size(raw), self._recoveries(raw)
+        size, lost = tree_size(raw), {head for its in self._recoveries(raw) for head in its.lost}
         for note in unknown:
             try:
                 checkpoint = opened_by(note, self._keys)
@@ -227,7 +240,7 @@ class History:
                 found.foreign += signers(note)[:1]  # none: a note that was cut off, which proves nothing
                 continue
             head = Head.of(checkpoint.size, checkpoint.root)
-            if any(head in its.lost for its in recoveries):
+            if head in lost:
                 continue
             if head.size > size:
                 found.beyond.append(head)
@@ -238,10 +251,3 @@ class History:
     def _recoveries(self, raw: psycopg.Connection) -> list[Recovery]:
         recoveries = [sealed.recovery for sealed in read_recoveries(raw, self._keys)[0]]
         return [its for its in recoveries if head_at(raw, its.restored.size) == its.restored]
-
-
-def _claimed(note: str) -> int | None:
-    """The size that a note claims, where it is one that may be stored."""
-    _, _, rest = note.partition("\n")
-    size = rest.partition("\n")[0]
-    return int(size) if size.isascii() and size.isdecimal() and len(size) <= _LONGEST_SIZE else None

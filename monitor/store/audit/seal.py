@@ -41,6 +41,7 @@ _TAKE = """
 """
 _DELETE = "DELETE FROM audit_queue WHERE seq = ANY(%s)"
 _REFUSE = "UPDATE audit_queue SET refused = true WHERE seq = ANY(%s)"
+_LOOK_AGAIN = "UPDATE audit_queue SET refused = false WHERE refused"
 _SEALED_AT = "SELECT sealed_at FROM audit_leaf WHERE index = %s"
 
 
@@ -68,6 +69,7 @@ class Sealing:
         self._engine = engine
         self._edge: TreeEdge | None = None
         self._numbered = False  # whether the newest leaves come from numbered entries
+        self._looked_again = False  # at entries that a process refused before, or that somebody has marked so
 
     def seal_batch(self, now: datetime, signer: Signer, previous_keys: Sequence[str] = ()) -> SealedBatch | None:
         """Seals up to `BATCH` entries of the queue in their order, and signs; None while another replica seals.
@@ -87,6 +89,8 @@ class Sealing:
                 self._numbered = self._has_numbers(raw)
                 if not self._numbered:
                     adopt(connection, signer.queue_key, now)
+            if not self._looked_again:
+                raw.execute(_LOOK_AGAIN)
             taken, entries = _take(raw, signer.queue_key)
             if leaves := _leaves(raw, entries, now):
                 self._current_edge(raw).append(raw, leaves, now)
@@ -94,6 +98,7 @@ class Sealing:
             for queued in entries:
                 if queued.entry.kind == Kind.MISSING:
                     queue_missing(connection, signer.queue_key, now, queued.entry.records or "")
+        self._looked_again = True
         return SealedBatch(leaves=len(leaves), more=taken > 0, note=note)
 
     def _sign(self, raw: psycopg.Connection, signer: Signer, previous_keys: Sequence[str]) -> str | None:
@@ -105,6 +110,8 @@ class Sealing:
         if size == (last.size if last else 0):
             return None
         if last is not None:
+            if last.size > size:
+                check_signed(raw)  # raises: a checkpoint that somebody has added, or the end was cut off
             _check_signer(last.note, (signer.verifier_key, *previous_keys))
         (made_at,) = raw.execute(_SEALED_AT, (size - 1,)).fetchone() or (None,)
         return sign(raw, self._current_edge(raw).frontier, signer, made_at)
@@ -136,7 +143,7 @@ class Sealing:
 def _take(raw: psycopg.Connection, queue_key: bytes) -> tuple[int, list[QueuedEntry]]:
     """Takes the next entries out of the queue: how many there were, and those that are authentic.
 
-    The others stay in the queue as `refused`, so that they are not looked at again.
+    The others stay in the queue as `refused`, so that this process does not look at them again.
     """
     own, others, entries = [], [], []
     taken = raw.execute(_TAKE, (BATCH,)).fetchall()

@@ -38,19 +38,19 @@ _ABOUT = """
 """
 _UP_TO = """
     SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
-    WHERE index < %s AND (%s::text IS NULL OR app IN ('', %s)) ORDER BY index
+    WHERE index >= 0 AND index < %s AND (%s::text IS NULL OR app IN ('', %s)) ORDER BY index
 """
 # What is needed to read any answer: profiles, rules, and recoveries, which every export has. The kinds left out are
 # worded as in the partial index of acts.
 _OF_ANSWERS = """
     SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
-    WHERE index < %(size)s AND kind NOT IN ('interaction', 'assessment', 'judgement', 'positions')
+    WHERE index >= 0 AND index < %(size)s AND kind NOT IN ('interaction', 'assessment', 'judgement', 'positions')
         AND kind IN ('profile', 'rules', 'recovery')
     UNION
     SELECT index, kind, app, subject, part, sealed_at, body, hash
     FROM unnest(%(apps)s::text[], %(ids)s::text[]) AS w (of_app, id)
         JOIN audit_leaf ON app = w.of_app AND subject = w.id
-    WHERE index < %(size)s
+    WHERE index >= 0 AND index < %(size)s
     ORDER BY index
 """
 _PLANS = """
@@ -94,7 +94,7 @@ class TrailSnapshot:
 
     def about(self, id_: str, app: str | None, *, disclose: bool) -> list[ExportedRecord]:
         """The leaves about the interaction, alert, rule or anything else with that id."""
-        leaves = [Leaf(*row) for row in self.raw.execute(_ABOUT, (id_, app, app)) if row[0] < self.size]
+        leaves = [Leaf(*row) for row in self.raw.execute(_ABOUT, (id_, app, app)) if 0 <= row[0] < self.size]
         return list(self._records(leaves, disclose=disclose))
 
     def between(self, app: str | None, start: datetime, end: datetime, *, disclose: bool) -> Iterator[ExportedRecord]:

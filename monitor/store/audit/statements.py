@@ -38,7 +38,8 @@ NO_STATEMENT = (KeyError, TypeError, ValueError, AttributeError)  # what reading
 def reading_of(body: Mapping[str, Any]) -> Reading:
     """What a statement is about; raises KeyError or TypeError where that is no statement about a partition."""
     reading = Reading(body["group"], body["topic"], body["partition"], body["topic_id"])
-    hash(reading)
+    if tuple(map(type, reading)) != (str, str, int, str):
+        raise TypeError("the partition is malformed")
     return reading
 
 

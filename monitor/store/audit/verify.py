@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from base64 import b64decode
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -20,7 +21,7 @@ from monitor.audit.recovery import Head
 from monitor.core.errors import Fatal
 from monitor.store.audit.acts import TrailAct, trail_acts
 from monitor.store.audit.backfill import is_numbered
-from monitor.store.audit.checkpoints import foreign_leaves, opened_by, signed_size
+from monitor.store.audit.checkpoints import foreign_leaves, notes_not_stored, opened_by, signed_size
 from monitor.store.audit.checks.accounts import Accounts, read_accounts
 from monitor.store.audit.checks.cross import (
     acts_against_rows,
@@ -32,7 +33,7 @@ from monitor.store.audit.checks.cross import (
     unsealed,
 )
 from monitor.store.audit.checks.positions import CoveredPartition, Partition, check_positions
-from monitor.store.audit.checks.ranges import RANGE, RangeResult, RangeTask, check_range
+from monitor.store.audit.checks.ranges import CLOCKS, RANGE, RangeResult, RangeTask, check_range
 from monitor.store.audit.checks.tree import TreeCheck
 from monitor.store.audit.range_pool import in_worker, range_pool
 from monitor.store.audit.recovery import SealedRecovery, read_recoveries
@@ -42,7 +43,6 @@ from monitor.store.database import retriable
 
 WitnessedRoots: TypeAlias = Mapping[int, Sequence[tuple[str, bytes]]]  # by tree size: witness and root
 _SNAPSHOT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-_NOTES = text("SELECT size, note FROM audit_checkpoint ORDER BY size")
 _OUTSIDE = text("SELECT size FROM audit_checkpoint WHERE size <= 0 OR size > :size ORDER BY size")
 _APART = text("SELECT index FROM audit_leaf WHERE index < 0 OR index >= :size ORDER BY index")
 _COUNT = text("SELECT count(*) FROM audit_leaf")
@@ -55,7 +55,8 @@ class Verification:
     The last checkpoint signs `signed` leaves; `waiting` rows wait to be sealed. There are more of them while rows that
     were stored before there was a trail are still being queued (`backfilling`). `recoveries` say which leaves were lost
     when a backup was restored, `backfills` which rows were taken in without proof of who stored them, and `covered` for
-    which offsets a statement says what became of them.
+    which offsets a statement says what became of them. `clocks` are the first of `wrong_clocks` times in leaves that
+    contradict each other, which proves no change.
     """
 
     size: int
@@ -68,6 +69,8 @@ class Verification:
     recoveries: tuple[SealedRecovery, ...] = ()
     backfills: tuple[TrailAct, ...] = ()
     covered: tuple[CoveredPartition, ...] = ()
+    clocks: tuple[str, ...] = ()
+    wrong_clocks: int = 0
 
 
 def verify(
@@ -155,11 +158,15 @@ def _verified(
     numbered: list[int] = []  # the first leaf that names its entry
     removed: Counter[tuple[str, date | None]] = Counter()
     positions: dict[Partition, list[tuple[int, int]]] = {}
+    clocks: list[str] = []
+    wrong_clocks = 0
     for result in results:
         findings += result.findings
         findings += tree.join(result)
         checkpoints += len(result.signed)
         removed += result.removed
+        clocks += result.clocks[: CLOCKS - len(clocks)]
+        wrong_clocks += result.wrong_clocks
         for partition, runs in result.positions.items():
             positions.setdefault(partition, []).extend(runs)
         for source, runs in result.entries.items():
@@ -187,6 +194,8 @@ def _verified(
         recoveries=tuple(recoveries),
         backfills=tuple(trail_acts(connection, (Kind.BACKFILL,), None)),
         covered=tuple(stated.covered),
+        clocks=tuple(clocks),
+        wrong_clocks=wrong_clocks,
     )
 
 
@@ -227,7 +236,7 @@ def _tasks(
     marks = sorted(known)
     for first in range(start, size, RANGE):
         end = min(first + RANGE, size)
-        within = tuple(mark for mark in marks if first < mark <= end)
+        within = tuple(marks[bisect_right(marks, first) : bisect_right(marks, end)])
         yield RangeTask(start=first, end=end, marks=within, keys=keys, queue_key=queue_key)
 
 
@@ -244,14 +253,8 @@ def _witnessed_roots(
 
     Leaves out the notes that a recovery calls `lost`. Adds to `findings` what is wrong with the others.
     """
-    stored: dict[int, str] | None = None
     known: dict[int, list[tuple[str, bytes]]] = {}
-    for number, note in enumerate(notes, start=1):
-        if stored is None:
-            stored = {row.size: row.note for row in connection.execute(_NOTES)}
-        claimed = note.split("\n", 2)[1] if note.count("\n") > 1 else ""
-        if claimed.isdecimal() and stored.get(int(claimed)) == note and int(claimed) <= size:
-            continue
+    for number, note in notes_not_stored(driver(connection), notes, size):
         name = f"the witness (note {number})"
         try:
             checkpoint = opened_by(note, keys)

@@ -15,8 +15,9 @@ from monitor.audit.export import Stored
 from monitor.audit.note import NotProved
 from monitor.audit.proof import record_json
 from monitor.audit.stamp import StampKind
-from monitor.core.errors import WrongSettings
+from monitor.core.errors import Fatal, WrongSettings
 from monitor.store.audit.proofs import Proofs
+from monitor.store.database import TakesTooLong
 from monitor.web.audit.jobs import public_keys
 from monitor.web.base.access import Identity, Permission
 from monitor.web.base.api_model import ApiResponse
@@ -111,7 +112,9 @@ class Proof(ApiResponse):
 def audit(request: Request, _: Auditor) -> Trail:
     """Returns how far the audit trail is sealed, as `monitor audit status` shows it."""
     application: Application = request.app.state.application
-    status = Proofs(application.engine).status()
+    status = Proofs(application.engine).status_in_time()
+    if status.waiting is None:
+        raise TakesTooLong("this would take too long: more rows wait to be sealed than can be counted in a second")
     return Trail(**{name: getattr(status, name) for name in Trail.model_fields})
 
 
@@ -158,7 +161,7 @@ def prove(
     try:
         with Proofs(application.engine).snapshot() as trail:
             proof = trail.prove(id_, app, keys, disclose=disclose)
-    except NotProved as error:
+    except (NotProved, Fatal) as error:  # Fatal: leaves are missing
         raise HTTPException(NOT_FOUND, str(error)) from None
     if not proof.records:
         raise HTTPException(

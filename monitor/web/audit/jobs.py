@@ -90,7 +90,7 @@ def verify_trail(application: Application, progress: Progress) -> VerifiedTrail:
     """
     keys, file = public_keys(application), application.auditing.witness_file
     notes = CountedNotes(notes_at(file) if file.exists() else ())
-    progress(f"checking {Proofs(application.engine).status().size:,} leaves")
+    progress(f"checking {Proofs(application.engine).status_in_time().size:,} leaves")
     found = verify(application.engine, keys, application.auditing.known_queue_key(), notes=notes, processes=1)
     findings = (*found.findings, *application.auditing.check_stamps(keys).findings)
     return VerifiedTrail(found=replace(found, findings=findings), notes=notes.count)
@@ -120,13 +120,14 @@ def _export_chunks(proofs: Proofs, about: ExportAbout, *, disclose: bool) -> Gen
     body: dict[str, Json] = {"from": about.start.isoformat(), "to": about.end.isoformat(), "disclosed": disclose}
     kinds = (Kind.EXPORT, Kind.LOOK) if disclose else (Kind.EXPORT,)
     with proofs.snapshot() as trail:
-        notes = _signed_checkpoints(trail, about)
         proofs.record(
             *(
                 Act(kind=kind, by=about.made_by, at=about.made_at, app=about.app or "", subject="export", body=body)
                 for kind in kinds
             )
         )
+        # after a change of keys nothing may wait: then the act is what the next sealing signs with the new key
+        notes = _signed_checkpoints(trail, about)
         yield from stream_export(
             records=trail.between(about.app, about.start, about.end, disclose=disclose),
             checkpoints=[note for _, note in notes],
@@ -142,5 +143,5 @@ def _signed_checkpoints(trail: TrailSnapshot, about: ExportAbout) -> list[tuple[
     """The checkpoints that the key has signed, with the last one among them."""
     notes = trail.checkpoints(0, about.verifier_key, since=about.start, until=about.end)
     if not notes or notes[-1][0] != trail.size:
-        raise NotProved("the last checkpoint is not signed by the key of this machine: seal first")
+        raise NotProved("the last checkpoint is not signed by the key of this machine: run `monitor audit seal`")
     return notes

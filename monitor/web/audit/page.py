@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
@@ -21,9 +20,10 @@ from monitor.app.wiring.application import Application
 from monitor.audit.note import NotProved, signed_at
 from monitor.audit.proof import SubjectProof
 from monitor.audit.standalone import verify_py
-from monitor.core.errors import InvalidMessage, Retriable, WrongSettings
+from monitor.core.errors import Fatal, InvalidMessage, Retriable, WrongSettings
 from monitor.core.model import Json
 from monitor.ingest.times import instant
+from monitor.store.audit.leaf import parsed
 from monitor.store.audit.list import ACTS, LATEST, ActPage, AuditList
 from monitor.store.audit.proofs import Proofs
 from monitor.store.database import TakesTooLong
@@ -82,7 +82,7 @@ def audit(
 ) -> HTMLResponse:
     application: Application = request.app.state.application
     now, trail = application.now(), AuditList(application.engine)
-    status = Proofs(application.engine).status()
+    status = Proofs(application.engine).status_in_time()
     chosen = kind if kind in ACTS else None
     try:
         keys, no_key = public_keys(application), None
@@ -138,7 +138,7 @@ def proof(
     if subject:
         try:
             found = prove_leaves(application, app, subject)
-        except (NotProved, WrongSettings) as problem:
+        except (NotProved, WrongSettings, Fatal) as problem:  # Fatal: leaves are missing
             error = str(problem)
     return page(
         request,
@@ -151,7 +151,7 @@ def proof(
         checkpoint=found.checkpoint if found else None,
         root=b64encode(found.checkpoint.root).decode() if found else "",
         proofs=[
-            (its, found.proves(its), json.loads(its.body), [b64encode(node).decode() for node in its.proof], since)
+            (its, found.proves(its), parsed(its.body) or {}, [b64encode(node).decode() for node in its.proof], since)
             for its in found.records
             if (since := found.known_by(its))
         ]
@@ -167,7 +167,7 @@ def proof_file(
     """Sends the proof as the file that `verify.py` takes, without texts."""
     try:
         found = prove_leaves(request.app.state.application, app, subject).json()
-    except (NotProved, WrongSettings) as error:
+    except (NotProved, WrongSettings, Fatal) as error:
         raise HTTPException(409, str(error)) from None
     return JSONResponse(found, headers={"content-disposition": 'attachment; filename="proof.json"'})
 
@@ -243,7 +243,7 @@ def export(
         )
     except InvalidMessage as error:
         raise HTTPException(422, str(error)) from None
-    except NotProved as error:
+    except (NotProved, Fatal) as error:
         raise HTTPException(409, str(error)) from None
     name = f"audit-{application.now():%Y%m%dT%H%M%SZ}.zip"
     headers = {"content-disposition": f'attachment; filename="{name}"'}

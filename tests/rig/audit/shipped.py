@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
+from contextlib import redirect_stdout
 from importlib.abc import InspectLoader
 from importlib.util import module_from_spec, spec_from_loader
+from io import StringIO
+from pathlib import Path
 
 from monitor.audit.standalone import verify_py
 
@@ -21,3 +25,12 @@ def _imported():
 
 
 standalone = _imported()
+
+
+def verified(content, key):
+    """The exit code of `verify.py` on an export, and what it says."""
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()) as said:
+        path = Path(folder, "export.zip")
+        path.write_bytes(content)
+        code = standalone.main([str(path), "--key", key])
+    return code, said.getvalue()

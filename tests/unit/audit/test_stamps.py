@@ -15,7 +15,7 @@ from monitor.audit.key import Signer
 from monitor.audit.merkle import consistency_proof
 from monitor.audit.note import Checkpoint, NotProved, signed, statement
 from monitor.audit.proof import SubjectProof, times
-from monitor.audit.stamp import Stamp, StampKind, a_receipt, completed, pending_of, read_token
+from monitor.audit.stamp import Stamp, StampKind, a_receipt, completed, is_of, pending_of, read_token
 from tests.factories.answers import NOON
 from tests.factories.audit.export import EXPORT, LOG, SIZES, an_export, the_records, unpacked
 from tests.factories.audit.rows import ORIGIN, SIGNER
@@ -249,3 +249,30 @@ def test_a_proof_without_a_key_has_the_last_checkpoint_alone():
     assert proof.known_by(proof.records[0])["signed_at"] is None
     with pytest.raises(NotProved):
         proof.proves(replace(proof.records[0]))
+
+
+@pytest.mark.parametrize("at", ["20251121130000.9e999Z", "99991231235959.9999999999Z", "20251121130000.-1Z"])
+def test_no_time_of_a_token_ends_the_program(verify, at):
+    code, said = verify(an_export(stamps=[a_stamp(a_token(at=at))]))
+    assert code == 1
+    assert "stamps.jsonl line 1: cannot be read" in said
+    with pytest.raises(NotProved, match="malformed"):
+        read_token(StampKind.TIMESTAMP, a_token(at=at), STATEMENT)
+
+
+@pytest.mark.parametrize("answer", [b"\xf0" + b"\xff" * 40 + b"\x01x" + BITCOIN, b"\xf1" + b"\x80" * 1_000_000])
+def test_a_number_without_end_is_refused_at_once(answer):
+    with pytest.raises(NotProved, match="a number of the receipt is too long"):
+        read_token(StampKind.RECEIPT, a_receipt(STATEMENT, answer), STATEMENT)
+
+
+def test_a_block_whose_height_is_beyond_all_numbers_is_no_block():
+    attested = b"\x08\0" + standalone.BITCOIN + b"\x0a" + b"\xff" * 9 + b"\x01"
+    assert standalone.Receipt(a_receipt(STATEMENT, attested)).bitcoin == []
+
+
+def test_a_time_stamp_whose_row_says_another_time_is_in_no_proof():
+    at = datetime(2025, 11, 21, 13, 0, 0, 500_000, UTC)
+    stamp = replace(a_stamp(a_token()), stamped_at=at)
+    assert is_of(stamp, STATEMENT.decode())
+    assert not is_of(replace(stamp, stamped_at=at - timedelta(days=365)), STATEMENT.decode())

@@ -105,7 +105,7 @@ def _explained(
         for pair in well_formed:
             try:
                 found = history.judge(pair)
-            except (KeyError, TypeError, ValueError):
+            except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
                 found = finding_at(Fault.LEAF, pair.leaf, f"leaf {pair.leaf.number}: its body does not fit its kind")
             yield (
                 _compared(pair, accounts, found)

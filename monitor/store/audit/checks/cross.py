@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select, text
 from monitor.audit.finding import Fault, Finding
 from monitor.audit.record import portable
 from monitor.core.model import Mark
-from monitor.store.audit.acts import STORED_ACTS, ActKey, TrailAct, stored_acts, trail_acts
+from monitor.store.audit.acts import STORED_ACTS, ActKey, TrailAct, readable_acts, trail_acts
 from monitor.store.audit.backfill import UNSEALED
 from monitor.store.audit.checks.accounts import Accounts
 from monitor.store.audit_queue import STORED, Act, Entry, Kind, driver, is_authentic
@@ -45,8 +45,17 @@ _BLANK_RESULTS = text("""
     LEFT JOIN golden_item g ON g.name = r.golden AND g.version = r.golden_version AND g.id = p.item AND g.erased
     WHERE p.secret IS NULL AND p.committed IS NOT NULL ORDER BY p.run, p.place
 """)
+# When an answer occurred decides in which period its label counts; the acts do not say it, and the answer's leaf does.
+_AT_ANOTHER_TIME = text("""
+    SELECT w.what, i.app, i.id FROM (
+        SELECT 'label ' || r.id, r.app, r.interaction_id, r.occurred_at FROM review r
+        UNION ALL
+        SELECT 'item of plan ' || p.plan, p.app, p.interaction_id, p.occurred_at FROM review_plan_item p
+    ) AS w (what, app, id, at)
+    JOIN interaction i ON i.app = w.app AND i.id = w.id AND i.occurred_at <> w.at ORDER BY 1, 2, 3
+""")
 _LONGEST_NUMBER = 18  # digits that surely fit a bigint
-_QUEUE = "SELECT seq, source, number, mac, kind, app, subject, part, records FROM audit_queue ORDER BY seq"
+_QUEUE = "SELECT refused, source, number, mac, kind, app, subject, part, records FROM audit_queue ORDER BY seq"
 
 
 @dataclass(slots=True)
@@ -68,9 +77,11 @@ def check_queue(connection: Connection, key: bytes | None, *, adopting: bool) ->
     """
     checked = QueueCheck()
     with driver(connection).cursor("audit_queue") as cursor:
-        for _, source, number, mac, *rest in cursor.execute(_QUEUE):
+        for refused, source, number, mac, *rest in cursor.execute(_QUEUE):
             entry = Entry(*rest)
             own = mac is not None if key is None else is_authentic(key, entry, source, number, mac)
+            if own and refused and key is not None:
+                checked.findings.append(_kept_back(entry))
             if entry.kind == Kind.MISSING:
                 checked.backfilling |= own or adopting  # otherwise such a request has no effect
             elif own or adopting:
@@ -85,6 +96,15 @@ def check_queue(connection: Connection, key: bytes | None, *, adopting: bool) ->
                     Finding(fault=Fault.QUEUE, app=entry.app, subject=entry.subject, sentence=sentence)
                 )
     return checked
+
+
+def _kept_back(entry: Entry) -> Finding:
+    named = _named(entry.kind, entry.app, entry.subject, entry.part)
+    sentence = (
+        f"{named} is kept from being sealed: it is marked as refused, and a process with the audit key queued it; "
+        "`monitor audit seal` seals it"
+    )
+    return Finding(fault=Fault.QUEUE, app=entry.app, subject=entry.subject, sentence=sentence)
 
 
 def check_entries(named: Mapping[str, Sequence[tuple[int, int]]], *, from_first: bool) -> Iterator[Finding]:
@@ -168,13 +188,15 @@ def blanked_probes(connection: Connection, accounts: Accounts) -> Iterator[Findi
 
 def acts_against_rows(connection: Connection, queue_key: bytes | None) -> Iterator[Finding]:
     """Finds acts whose row is gone or contradicts them, and rows without an act."""
-    stored = stored_acts(connection)
+    stored, unread = readable_acts(connection)
+    for kind, why in unread.items():
+        yield Finding(fault=Fault.ACT, sentence=f"a row of the kind {kind} holds what none of ours does: {why}")
     sealed: dict[ActKey, TrailAct] = {}
     ends: dict[str, Any] = {}
     for act in trail_acts(connection, (*STORED_ACTS, Kind.UNSILENCE), queue_key):
         if act.kind == Kind.UNSILENCE:
             ends[act.subject] = act.body.get("ends_at")
-        else:
+        elif act.kind not in unread:
             sealed.setdefault(act.key, act)
     for key, act in sealed.items():
         row_act = stored.get(key)
@@ -185,6 +207,7 @@ def acts_against_rows(connection: Connection, queue_key: bytes | None) -> Iterat
     for key, row_act in stored.items():
         if key not in sealed:
             yield _finding(key, None, row_act.app, "was never sealed")
+    yield from _at_another_time(connection)
     yield from _rules(connection, queue_key)
 
 
@@ -196,10 +219,24 @@ def _differing(row_act: Act, act: TrailAct, ends_at: str | None) -> list[str]:
         stored.pop("at")  # its row does not say when it was made
         sealed.pop("at", None)
         sealed["ends_at"] = ends_at or sealed.get("ends_at")
-    fields = [name for name in stored.keys() | sealed.keys() if portable(stored.get(name)) != sealed.get(name)]
+    fields = [name for name in stored.keys() | sealed.keys() if _portable(stored.get(name)) != sealed.get(name)]
     if act.kind != Kind.ACKNOWLEDGE and act.app != row_act.app:
         fields.append("app")
     return sorted(fields)
+
+
+def _at_another_time(connection: Connection) -> Iterator[Finding]:
+    for what, app, id_ in connection.execute(_AT_ANOTHER_TIME):
+        sentence = f"the {what} says that {id_} in {app} occurred at another time than the stored answer"
+        yield Finding(fault=Fault.ACT, app=app, subject=id_, sentence=sentence)
+
+
+def _portable(value: Any) -> Any:
+    """As `portable`; what has none stays, and is no value that was sealed."""
+    try:
+        return portable(value)
+    except ValueError:
+        return value
 
 
 def _rules(connection: Connection, key: bytes | None) -> Iterator[Finding]:

@@ -88,7 +88,7 @@ def check_positions(
                 continue
             reading = read.add(index, body)
             duplicates += [
-                (reading, (int(offset), str(app), str(id_), str(month)))
+                (reading, (int(offset), _storable(app), _storable(id_), str(month)))
                 for offset, app, id_, month in body.get("duplicate", ())
             ]
         except NO_STATEMENT:
@@ -137,23 +137,36 @@ class _Statements:
     def add(self, index: int | None, body: Mapping[str, Any]) -> Reading:
         """Adds a statement; `index` is that of its leaf, None while it waits."""
         reading = reading_of(body)
-        first, end = body["first"], body["next"]
+        ((first, end),) = _runs([(body["first"], body["next"])])
+        unstated = bool(body.get(UNSTATED))
+        runs = [] if unstated else _runs(run for its in body["stored"] for run in its["offsets"])
+        dead = [] if unstated else _runs(body["dead"])
+        skipped = Counter({} if unstated else {str(why): int(number) for why, number in body["skipped"].items()})
+        duplicates = 0 if unstated else len(body["duplicate"])
+        # from here on nothing raises: a statement that somebody has replaced counts whole or not at all
         named = reading._asdict()
         covered = self.covered.setdefault(reading, CoveredPartition(**named, first=first, next=end))
         self.spans[reading].append((first, end))
         covered.first, covered.next = min(covered.first, first), max(covered.next, end)
-        if body.get(UNSTATED):
-            covered.unstated.append((first, end, str(body["by"]), str(body["at"])))
+        if unstated:
+            covered.unstated.append((first, end, str(body.get("by")), str(body.get("at"))))
             return reading
-        runs = [(low, high) for its in body["stored"] for low, high in its["offsets"]]
         covered.statements += 1
         covered.stored += _count(runs)
-        covered.duplicate += len(body["duplicate"])
-        covered.dead += _count(body["dead"])
-        covered.skipped.update(body["skipped"])
+        covered.duplicate += duplicates
+        covered.dead += _count(dead)
+        covered.skipped.update(skipped)
         if index is not None:
             self.stored[reading.topic, reading.partition] += runs
         return reading
+
+
+def _runs(runs: Iterable[Sequence[Any]]) -> list[tuple[int, int]]:
+    """Pairs of offsets; raises TypeError or ValueError where they are none."""
+    found = [(first, last) for first, last in runs]
+    if any(type(offset) is not int for run in found for offset in run):
+        raise TypeError("an offset is malformed")
+    return found
 
 
 def _count(runs: Iterable[Sequence[int]]) -> int:
@@ -167,6 +180,14 @@ def _gaps(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         if reached is not None and first > reached:
             yield reached, first
         reached = end if reached is None else max(reached, end)
+
+
+def _storable(text: object) -> str:
+    """A text as the database takes it; raises ValueError where it takes none, as with a character of 0."""
+    made = str(text)
+    if b"\0" in made.encode():
+        raise ValueError("the database has no such text")
+    return made
 
 
 def _add_moved(connection: Connection, known: Mapping[Reading, CoveredPartition]) -> None:

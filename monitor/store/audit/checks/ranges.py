@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date
 from typing import TYPE_CHECKING
 
 from monitor.audit.finding import Fault, Finding
@@ -17,7 +17,7 @@ from monitor.store.audit.checks.accounts import Accounts
 from monitor.store.audit.checks.comparison import compare_rows
 from monitor.store.audit.checks.positions import Partition, Runs, joined, position_of
 from monitor.store.audit.checks.unchanged import unchanged
-from monitor.store.audit.leaf import Leaf, entry_of, malformed
+from monitor.store.audit.leaf import Leaf, entry_of, malformed, occurred
 from monitor.store.audit_queue import STORED, Kind
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ _LEAVES = """
     SELECT index, kind, app, subject, part, sealed_at, body, hash FROM audit_leaf
     WHERE index >= %s AND index < %s ORDER BY index
 """
+_SEALED_AT = "SELECT sealed_at FROM audit_leaf WHERE index = %s"
+CLOCKS = 20  # contradictions of times that are worded, of a range and of all
 _TILES = "SELECT index, hashes FROM audit_tile WHERE level = 0 AND index >= %s AND index < %s"
 _CHECKPOINTS = """
     SELECT size, root, note, made_at FROM audit_checkpoint WHERE size > %s AND size <= %s ORDER BY size
@@ -53,7 +55,7 @@ class RangeTask:
     queue_key: bytes | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class RangeResult:
     """The findings of a range, and its share of the tree.
 
@@ -61,7 +63,8 @@ class RangeResult:
     start to each marked or signed size, and to its end; `tile_roots` the roots of its complete tiles. `entries` holds
     the runs of numbers that its leaves name, first and last, by the source of their entries. `removed` counts the
     interactions for which retentions account, by app and month. `plain` leaves name no entry; `numbered` is the first
-    that does, if any. `positions` are those of the messages of its interactions.
+    that does, if any. `positions` are those of the messages of its interactions. `clocks` are the first times that
+    contradict each other, of `wrong_clocks`.
     """
 
     task: RangeTask
@@ -74,6 +77,8 @@ class RangeResult:
     numbered: list[int] = field(default_factory=list)
     removed: Counter[tuple[str, date | None]] = field(default_factory=Counter)
     positions: dict[Partition, Runs] = field(default_factory=dict)
+    clocks: list[str] = field(default_factory=list)
+    wrong_clocks: int = 0
 
 
 def check_range(connection: psycopg.Connection, task: RangeTask, accounts: Accounts) -> RangeResult:
@@ -84,11 +89,11 @@ def check_range(connection: psycopg.Connection, task: RangeTask, accounts: Accou
     leaves = {row[0]: Leaf._make(row) for row in rows}
     tiles: dict[int, bytes] = dict(connection.execute(_TILES, (task.start // TILE, -(-task.end // TILE))).fetchall())
     hashes = _hashes(checked, leaves, tiles)
-    sealed = {index: leaf.sealed_at for index, leaf in leaves.items()}
-    _check_checkpoints(connection, checked, sealed)
+    _check_checkpoints(connection, checked, leaves)
     _shares(checked, hashes)
     wrong = {finding.index for finding in checked.findings if finding.fault is Fault.LEAF}
     _check_rows(connection, checked, [leaf for leaf in leaves.values() if leaf.number not in wrong], accounts)
+    _compare_clocks(connection, checked, leaves.values())
     _name_entries(checked, leaves.values())
     _collect_positions(checked, leaves.values())
     return checked
@@ -133,7 +138,7 @@ def _hash_of(leaf: Leaf | None, index: int, in_tile: bytes | None) -> tuple[byte
     return leaf.hash if leaf.hash == in_tile else made, _wrong(leaf, f"leaf {index}: {what}")
 
 
-def _check_checkpoints(connection: psycopg.Connection, checked: RangeResult, sealed: dict[int, datetime]) -> None:
+def _check_checkpoints(connection: psycopg.Connection, checked: RangeResult, leaves: dict[int, Leaf]) -> None:
     task = checked.task
     for size, root, note, made_at in connection.execute(_CHECKPOINTS, (task.start, task.end)):
         try:
@@ -145,8 +150,11 @@ def _check_checkpoints(connection: psycopg.Connection, checked: RangeResult, sea
             checked.findings.append(_checkpoint(size, "its note has lines that the log did not write"))
         if (opened.size, opened.root) != (size, bytes(root)):
             checked.findings.append(_checkpoint(size, "the row contradicts its note"))
-        if made_at != sealed.get(size - 1, made_at):
+        last = leaves.get(size - 1)
+        if last is not None and made_at != last.sealed_at:
             checked.findings.append(_checkpoint(size, "its time is not that of its last leaf"))
+        if signed_at is None and last is not None and entry_of(last.kind, last.body) is not None:
+            checked.findings.append(_checkpoint(size, "its note lacks the line that says when it was signed"))
         if signed_at is not None and signed_at != made_at.replace(microsecond=0):
             checked.findings.append(_checkpoint(size, "its time is not the one that was signed"))
         if task.start < opened.size <= task.end:
@@ -181,6 +189,21 @@ def _check_rows(
     for leaf in leaves:
         if leaf.kind not in STORED and (problem := malformed(leaf)):
             checked.findings.append(_wrong(leaf, f"leaf {leaf.number}: {problem}"))
+
+
+def _compare_clocks(connection: psycopg.Connection, checked: RangeResult, leaves: Iterable[Leaf]) -> None:
+    """Names leaves that were sealed before the leaf before them, or before they occurred; any clock may be wrong."""
+    (before,) = connection.execute(_SEALED_AT, (checked.task.start - 1,)).fetchone() or (None,)
+    for leaf in leaves:
+        wrong = []
+        if before is not None and leaf.sealed_at < before:
+            wrong.append(f"before the leaf before it: {before.isoformat()}")
+        before = leaf.sealed_at
+        if leaf.kind in STORED and (at := occurred(leaf.body)) is not None and leaf.sealed_at < at:
+            wrong.append(f"before it occurred: {at.isoformat()}")
+        checked.wrong_clocks += len(wrong)
+        said = f"leaf {leaf.number} says that it was sealed at {leaf.sealed_at.isoformat()},"
+        checked.clocks += (f"{said} {why}" for why in wrong[: CLOCKS - len(checked.clocks)])
 
 
 def _name_entries(checked: RangeResult, leaves: Iterable[Leaf]) -> None:

@@ -188,3 +188,13 @@ def test_wrong_use_is_told_in_one_line(trail):
         assert ended.returncode == 2
         assert words in ended.stderr
         assert "Traceback" not in ended.stderr
+
+
+def test_the_check_that_is_printed_works_wherever_the_export_is(trail, tmp_path):
+    (tmp_path / "for the auditor").mkdir()
+    exported = trail.run("audit", "export", "-o", "for the auditor/it's all.zip")
+    assert exported.returncode == 0, exported.stderr
+    as_printed = exported.stdout.partition("check it with: ")[2]
+    checked = subprocess.run(["sh", "-c", as_printed], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert checked.stdout.startswith("proved: ")

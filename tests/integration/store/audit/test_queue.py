@@ -16,7 +16,7 @@ from monitor.store.audit_queue import Act, Kind, driver, queue_act
 from monitor.store.audit_rows import SECRET, make_secrets, read_rows, row_record
 from monitor.store.interaction.writer import Writer
 from tests.factories.answers import NOON, a_batch, an_assessment, at, clock
-from tests.rig.store.audit_trail import APP, Trail
+from tests.rig.store.audit_trail import APP, Trail, a_sealer
 from tests.rig.store.keys import KEY, QUEUE_KEY
 
 WITHOUT_KEY = "UPDATE audit_queue SET source = '', number = 0, records = NULL, mac = NULL"
@@ -174,3 +174,15 @@ def test_without_the_key_nothing_that_waits_is_believed(trail):
     assert {one.fault for one in verify(trail.engine, [KEY], QUEUE_KEY).findings} == set()
     trail.sealer.seal_and_sign(at(9))
     assert sentences(trail, None) == []
+
+
+def test_nobody_keeps_an_entry_from_being_sealed_by_a_mark(engine, database, rows):
+    """What waits is not compared with its row, so an entry that waited for ever would leave the row to be changed."""
+    trail = Trail(engine, database)
+    trail.write(an_assessment(id="a"))
+    rows("UPDATE audit_queue SET refused = true WHERE subject = 'a'")
+    rows("UPDATE interaction SET answer = 'forged' WHERE id = 'a'")
+    (finding,) = verify(engine, [KEY], QUEUE_KEY).findings
+    assert "is kept from being sealed" in finding.sentence
+    assert a_sealer(engine).seal_and_sign(NOON) == 2
+    assert [one.fault for one in verify(engine, [KEY], QUEUE_KEY).findings] == [Fault.CHANGED]

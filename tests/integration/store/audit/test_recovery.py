@@ -14,7 +14,7 @@ from monitor.audit.key import Signer
 from monitor.audit.merkle import EMPTY_ROOT, leaf_hash
 from monitor.audit.note import Checkpoint, opened, signed
 from monitor.audit.recovery import Head
-from monitor.core.errors import Fatal, WrongSettings
+from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.store.audit.recovery import Contradicted, WitnessNotes
 from monitor.store.audit.tree import TreeEdge
 from monitor.store.audit.verify import verify
@@ -295,3 +295,36 @@ def test_another_key_than_that_of_the_trail_seals_nothing(trail):
 
 def test_the_head_of_an_empty_tree_is_known():
     assert Head.of(0, EMPTY_ROOT) == (0, b64encode(EMPTY_ROOT).decode())
+
+
+def test_a_checkpoint_that_a_process_could_not_publish_before_it_ended_is_published_by_the_next(trail):
+    class Away(Notes):
+        def publish(self, *_):
+            raise Retriable("it is out of reach")
+
+    trail.write(an_assessment(id="late"))
+    assert a_sealer(trail.engine, Away()).seal_and_sign(at(1)) == 2
+    assert a_sealer(trail.engine, trail.witness).seal_and_sign(at(2)) == 0
+    assert [opened(note, KEY).size for note in trail.witness.notes] == [2]
+    a_sealer(trail.engine, trail.witness).seal_and_sign(at(3))
+    assert len(trail.witness.notes) == 1  # once is enough
+
+
+def test_a_witness_that_gives_nothing_back_is_not_told_again_by_every_process(trail):
+    class Channel(Notes):
+        def read(self, *, recent=False):
+            return WitnessNotes(name="a channel", notes=(), readable=not recent)
+
+    store(trail, "a")
+    channel = Channel()
+    a_sealer(trail.engine, channel).seal_and_sign(at(2))
+    assert channel.notes == []
+
+
+def test_a_note_of_which_a_power_cut_left_the_beginning_is_no_finding(trail):
+    store(trail, "a", "b")
+    first, last = trail.witness.notes
+    for cut in range(len("monitor\n4"), len(last), 7):
+        assert checked(trail, [first, last[:cut], last]).findings == ()
+    for other in (last[:-20] + "AAAA", last.replace("\n4\n", "\n2\n")):
+        assert [one.fault for one in checked(trail, [first, other]).findings] == [Fault.WITNESS]
