@@ -10,22 +10,25 @@ from typing import NamedTuple
 from monitor.assess.score.facts import dates, names
 from monitor.assess.score.facts.durations import as_length, as_time
 from monitor.assess.score.facts.fact import Fact, FactKind
-from monitor.assess.score.facts.language import Language, language_of
+from monitor.assess.score.facts.language import Language, language_of, listed
 from monitor.assess.score.facts.quantities import numbers, worded
 from monitor.assess.score.facts.quantities.compound import compound
 from monitor.assess.score.facts.quantities.number_words import CACHED
 from monitor.assess.score.facts.quantities.numerals import Numerals, may_begin
-from monitor.assess.score.facts.quantities.quantity import Readings
+from monitor.assess.score.facts.quantities.proportions import proportion
+from monitor.assess.score.facts.quantities.quantity import Listed, Quantity, Readings, is_negative
 from monitor.assess.score.facts.quantities.units import Unit, unit_after, unit_before
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
 from monitor.core.text.markup import blank_markup
 
 _BEGINNINGS = dates.STARTS | worded.STARTS
-_ARTICLES = frozenset(("a", "an"))  # numbers only in a source: "a month" is one
+# In an answer, numbers only where more of the measure follows: "an hour and 15 minutes", but not "a month".
+_ARTICLES = listed("a an ein eine einer un une una um uma een")
 _YEAR_SIGNS = frozenset("年년")
 _COUNTED = frozenset(("million", "billion", "thousand", "people", "users"))
 _LONGEST_WORD = 32  # letters of a word about which an answer is cached
 _LONGEST_IDENTIFIER = 100
+_FRACTION = 3  # tokens of one in figures
 _LONGEST_SUFFIX = 3  # capital letters after figures that make a name; longer ones are an unknown unit
 # Letters of an unknown unit: one may stand for a known unit (20t), longer ones are a word (30tägig).
 _LEAST_UNIT, _LONGEST_UNIT = 2, 4
@@ -65,7 +68,15 @@ def _begins_none_of_source(word: str) -> bool:
 @lru_cache(maxsize=CACHED)
 def _begins_none(word: str) -> bool:
     """Whether no fact of an answer begins with the word."""
-    return word in _ARTICLES or _begins_none_of_source(word)
+    return _begins_none_of_source(word)
+
+
+def _figures_apart(tokens: Tokens, i: int, after: int) -> tuple[Listed, ...]:
+    """The two figures of "3/4", which may also be 3 and 4."""
+    if after != i + _FRACTION or tokens.raw(i + 1) != "/":
+        return ()
+    figures = (tokens.raw(i), tokens.raw(i + 2))
+    return (Listed(tuple((Quantity(number=float(figure), step=1.0),) for figure in figures)),)
 
 
 class _Found(NamedTuple):
@@ -137,7 +148,14 @@ class _Reader:
 
     def _number(self, i: int) -> _Found | None:
         tokens = self._tokens
-        read = numbers.number(tokens, i, self._numerals, source=self._source)
+        numeral = self._numerals.at(i)
+        article = not self._source and tokens.word(i) in _ARTICLES and (numeral is None or numeral.after == i + 1)
+        read = numbers.number(tokens, i, self._numerals, source=self._source or article)
+        if of := proportion(tokens, i, None if article else read, self._numerals, source=self._source):
+            shared, beside, end = of
+            if self._source:
+                return _Found(FactKind.NUMBER, (*(read[0] if read else ()), shared), read[1] if read else i + 1)
+            return _Found(FactKind.NUMBER, (shared, beside), end)
         if read is None:
             return None
         readings, after = read
@@ -148,12 +166,16 @@ class _Reader:
             if self._source:  # its parts count as well: each is read in its turn
                 return _Found(FactKind.NUMBER, (*readings, *sums), after)
             return _Found(FactKind.NUMBER, (*sums, *apart), end)
+        if article and all(q.step >= 1 for q in readings):
+            return None
         second = numbers.range_end(tokens, after)
         if second is not None:
             to = numbers.number(tokens, second, self._numerals, source=self._source)
             if to is not None:
-                readings = numbers.inherit(readings, to[0], source=self._source)
-        return _Found(FactKind.NUMBER, (*readings, *as_time(tokens, i, after)), after)
+                readings = numbers.inherit(
+                    readings, to[0], negative=is_negative(tokens, i), source=self._source
+                )
+        return _Found(FactKind.NUMBER, (*readings, *_figures_apart(tokens, i, after), *as_time(tokens, i, after)), after)
 
     def _suffixed(self, i: int, after: int, readings: Readings) -> _Found:
         """Figures followed by letters that are not a known unit: 5G and 2FA are names, 900rpm is a number.

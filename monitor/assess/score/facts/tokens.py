@@ -42,7 +42,7 @@ _TOKEN = re.compile(
       | \.\d++(?![.,]\d))
   | (?P<version>\d++(?:\.\d++){{2,}}+\w*+)
   | (?P<digits>\d++)
-  | (?P<fraction>[¼½¾⅐-⅞])
+  | (?P<fraction>[¼½¾⅐-⅞] | 半(?=[个個]?(?:小时|小時|月)|時間|年|天|日) | (?<=時間|小时|小時)半 | (?<=[年天月])半)
   | (?P<han>[{_HAN}]++)
   | (?P<sign>[$€£¥₹₩%‰°~≈+−–—/:-])
   | (?P<other>(?:(?![{_HAN}])[{_UNSPACED}])++ | . | \Z)
@@ -51,6 +51,7 @@ _TOKEN = re.compile(
 )
 # Without the full-width comma, which in Chinese separates numbers and is not part of them.
 _NARROW = str.maketrans({full: chr(full - 0xFEE0) for full in range(0xFF01, 0xFF5F) if full != ord("，")} | {"　": " "})
+HALF = "半"  # a fraction in Chinese and Japanese, beside a unit
 AROUND = 12  # the most tokens that a reader looks ahead or back
 FIGURES = frozenset({"number", "digits"})
 

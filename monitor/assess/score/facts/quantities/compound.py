@@ -62,4 +62,4 @@ def _sums(readings: Readings, part: Readings) -> Iterator[Quantity]:
                 continue
             if whole.step >= 1 and other.factor < one.factor and rest.number * other.factor < one.factor:
                 total = round(whole.number * one.factor / other.factor + rest.number, _DECIMALS)
-                yield Quantity(number=total, step=rest.step, unit=other, about=whole.about or rest.about)
+                yield Quantity(number=total, step=rest.step, unit=other, about=whole.about or rest.about, parts=True)
