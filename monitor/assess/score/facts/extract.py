@@ -11,6 +11,7 @@ from monitor.assess.score.facts import dates, names
 from monitor.assess.score.facts.durations import as_length, as_time
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.language import Language, language_of, listed
+from monitor.assess.score.facts.latex import Plain
 from monitor.assess.score.facts.quantities import numbers, worded
 from monitor.assess.score.facts.quantities.compound import compound
 from monitor.assess.score.facts.quantities.number_words import CACHED
@@ -44,7 +45,8 @@ def facts(text: str) -> tuple[Fact, ...]:
 
 def read(text: str, *, source: bool) -> Iterator[Fact]:
     """The facts of `text`. Those of a source are read generously, also from its code, but without plain names."""
-    tokens = Tokens(blank_markup(text, code=source))
+    plain = Plain(blank_markup(text, code=source))
+    tokens = Tokens(plain.text)
     reader = _Reader(tokens, language_of(text), source=source)
     begins_no_fact = _begins_none_of_source if source else _begins_none
     after = 0
@@ -55,7 +57,7 @@ def read(text: str, *, source: bool) -> Iterator[Fact]:
         if found is None:
             continue
         after = found.after
-        start, end = tokens.start(i), tokens.end(after - 1)
+        start, end = plain.span(tokens.start(i), tokens.end(after - 1))
         yield Fact(kind=found.kind, start=start, end=end, text=text[start:end], key=found.key)
 
 
@@ -172,10 +174,10 @@ class _Reader:
         if second is not None:
             to = numbers.number(tokens, second, self._numerals, source=self._source)
             if to is not None:
-                readings = numbers.inherit(
-                    readings, to[0], negative=is_negative(tokens, i), source=self._source
-                )
-        return _Found(FactKind.NUMBER, (*readings, *_figures_apart(tokens, i, after), *as_time(tokens, i, after)), after)
+                readings = numbers.inherit(readings, to[0], negative=is_negative(tokens, i), source=self._source)
+        return _Found(
+            FactKind.NUMBER, (*readings, *_figures_apart(tokens, i, after), *as_time(tokens, i, after)), after
+        )
 
     def _suffixed(self, i: int, after: int, readings: Readings) -> _Found:
         """Figures followed by letters that are not a known unit: 5G and 2FA are names, 900rpm is a number.

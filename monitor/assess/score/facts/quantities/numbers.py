@@ -59,7 +59,11 @@ def number(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple
         return None
     readings, after = found
     said = kind == "word" and tokens.word(i) in fractions.STARTS  # which is read with its unit already
-    if readings[0].fraction and not said and (of := fractions.of_whole(tokens, readings[0].number / 100, after, source=source)):
+    if (
+        readings[0].fraction
+        and not said
+        and (of := fractions.of_whole(tokens, readings[0].number / 100, after, source=source))
+    ):
         readings, after = of
     more, end = fractions.added_to_unit(tokens, after)
     if more and all(q.unit and q.step >= 1 for q in readings):  # an hour and a half
