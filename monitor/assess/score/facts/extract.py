@@ -49,7 +49,7 @@ def read(text: str, *, source: bool) -> Iterator[Fact]:
     tokens = Tokens(plain.text)
     reader = _Reader(tokens, language_of(text), source=source)
     begins_no_fact = _begins_none_of_source if source else _begins_none
-    after = 0
+    after = done = 0
     for i, raw in enumerate(tokens):
         if i < after or (len(raw) <= _LONGEST_WORD and begins_no_fact(raw)):  # nine words in ten
             continue
@@ -57,8 +57,10 @@ def read(text: str, *, source: bool) -> Iterator[Fact]:
         if found is None:
             continue
         after = found.after
-        start, end = plain.span(tokens.start(i), tokens.end(after - 1))
-        yield Fact(kind=found.kind, start=start, end=end, text=text[start:end], key=found.key)
+        begin, end = plain.span(tokens.start(i), tokens.end(after - 1))
+        start, done = max(begin, done), end  # two figures may be written as one form of LaTeX
+        if start < end:
+            yield Fact(kind=found.kind, start=start, end=end, text=text[start:end], key=found.key)
 
 
 @lru_cache(maxsize=CACHED)
@@ -158,8 +160,11 @@ class _Reader:
             if self._source:
                 return _Found(FactKind.NUMBER, (*(read[0] if read else ()), shared), read[1] if read else i + 1)
             return _Found(FactKind.NUMBER, (shared, beside), end)
-        if read is None:
-            return None
+        return self._measure(i, read, article=article) if read else None
+
+    def _measure(self, i: int, read: tuple[Readings, int], *, article: bool) -> _Found | None:
+        """The number at token `i` with what belongs to it: the letters of a unit, more parts, the end of a range."""
+        tokens = self._tokens
         readings, after = read
         if tokens.kind(i) in FIGURES and tokens.glued(after) and tokens.kind(after) in {"word", "identifier"}:
             return self._suffixed(i, after, readings)
@@ -175,9 +180,8 @@ class _Reader:
             to = numbers.number(tokens, second, self._numerals, source=self._source)
             if to is not None:
                 readings = numbers.inherit(readings, to[0], negative=is_negative(tokens, i), source=self._source)
-        return _Found(
-            FactKind.NUMBER, (*readings, *_figures_apart(tokens, i, after), *as_time(tokens, i, after)), after
-        )
+        others = (*_figures_apart(tokens, i, after), *as_time(tokens, i, after))
+        return _Found(FactKind.NUMBER, (*readings, *others), after)
 
     def _suffixed(self, i: int, after: int, readings: Readings) -> _Found:
         """Figures followed by letters that are not a known unit: 5G and 2FA are names, 900rpm is a number.

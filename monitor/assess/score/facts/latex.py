@@ -7,8 +7,21 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 _SIGNS = {
-    **{"times": "×", "cdot": "·", "circ": "°", "degree": "°", "mu": "µ", "approx": "≈", "sim": "~", "pm": "±"},
-    **{"textdegree": "°", "euro": "€", "pounds": "£", "quad": " ", "qquad": " ", "left": "", "right": ""},
+    "times": "×",
+    "cdot": "·",
+    "circ": "°",
+    "degree": "°",
+    "mu": "µ",
+    "approx": "≈",
+    "sim": "~",
+    "pm": "±",
+    "textdegree": "°",
+    "euro": "€",
+    "pounds": "£",
+    "quad": " ",
+    "qquad": " ",
+    "left": "",
+    "right": "",
 }
 _RAISED = {"2": "²", "3": "³"}
 # A formula between dollars has a sign of LaTeX, begins and ends with no space, and no figure follows it: the amounts in
@@ -84,7 +97,9 @@ class Plain:
             return
         written: list[str] = []
         at = done = 0
-        for start, end, said in [*sorted(marks), (len(text), len(text), "")]:
+        for start, end, form_said in [*sorted(marks), (len(text), len(text), "")]:
+            spaced = text[start - 1 : start].isspace() if start > done else bool(written) and written[-1].endswith(" ")
+            said = form_said.lstrip() if spaced else form_said
             for part, begin, stop in ((text[done:start], done, start), (said, start, end)):
                 if part:
                     self._pieces.append(_Piece(at, begin, stop, copied=begin == done and stop == start))
@@ -97,9 +112,10 @@ class Plain:
 def _said(form: re.Match[str]) -> str | None:
     """What the form stands for; None if it stays as it is."""
     kind = form.lastgroup
+    behind = "" if form.string[form.end() : form.end() + 1].isspace() else " "
     if kind == "below":
         share = int(form["above"]) < int(form["below"])  # 7/2 would be two figures in one piece
-        return f"{form['above']}/{form['below']}" if share else None
+        return f" {form['above']}/{form['below']}{behind}" if share else None
     if kind == "command":
         return _SIGNS.get(form["command"])
     if kind in {"mark", "sign"}:
@@ -107,5 +123,5 @@ def _said(form: re.Match[str]) -> str | None:
     if kind in {"raised", "bare"}:
         return _RAISED[form[kind]]
     if kind == "power":
-        return f"^{form['power']}"
+        return f"^{form['power']}{behind}"
     return {"degree": "°", "space": " ", "tied": " "}.get(kind or "", "")

@@ -46,7 +46,7 @@ _TOKEN = re.compile(
   | (?P<fraction>[¼½¾⅐-⅞] | 半(?=[个個]?(?:小时|小時|月)|時間|年|天|日) | (?<=時間|小时|小時)半 | (?<=[年天月])半)
   | (?P<han>[{_HAN}]++)
   | (?P<sign>[$€£¥₹₩%‰°~≈+−–—/:-])
-  | (?P<other>(?:(?![{_HAN}])[{_UNSPACED}])++ | . | \Z)
+  | (?P<other>(?:(?![{_HAN}半])[{_UNSPACED}])++ | . | \Z)
     )""",
     re.VERBOSE | re.DOTALL,
 )

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Final
 
 from monitor.assess.score.facts.language import listed
 from monitor.assess.score.facts.quantities.numerals import SCALES
 from monitor.assess.score.facts.quantities.quantity import Quantity, Readings, quantities, share
 from monitor.assess.score.facts.quantities.units import UNITS, Unit, unit_after
-from monitor.assess.score.facts.tokens import Tokens
+from monitor.assess.score.facts.tokens import HALF, Tokens
 
-PARTS: Final = {
-    **{"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourths": 4, "fifth": 5},
-    **{"fifths": 5, "sixth": 6, "sixths": 6, "seventh": 7, "sevenths": 7, "eighth": 8, "eighths": 8, "ninth": 9},
-    **{"ninths": 9, "tenth": 10, "tenths": 10, "hundredth": 100, "hundredths": 100},
-    **dict.fromkeys(("drittel", "tercios", "terços", "terzi"), 3),
-    **{"viertel": 4, "quarts": 4, "cuartos": 4, "quartos": 4, "quarti": 4, "fünftel": 5, "zehntel": 10},
+_PARTS_BY_SIZE = {
+    2: "half halves",
+    3: "third thirds drittel tercios terços terzi",
+    4: "quarter quarters fourths viertel quarts cuartos quartos quarti",
+    5: "fifth fifths fünftel",
+    6: "sixth sixths",
+    7: "seventh sevenths",
+    8: "eighth eighths",
+    9: "ninth ninths",
+    10: "tenth tenths zehntel",
+    100: "hundredth hundredths",
 }
+PARTS: Final = {word: size for size, words in _PARTS_BY_SIZE.items() for word in words.split()}
 PLURAL_PARTS: Final = listed(
     """halves thirds quarters fourths fifths sixth sixths sevenths eighth eighths ninths tenths hundredths drittel
     viertel fünftel zehntel quarts tercios terços terzi cuartos quartos quarti"""
@@ -31,7 +38,7 @@ _ADDED = {
     **dict.fromkeys((("and", "a", "half"), ("and", "one", "half"), ("y", "medio"), ("et", "demi"), ("e", "meio")), 0.5),
     **dict.fromkeys((("e", "mezzo"), ("en", "een", "half")), 0.5),
     **dict.fromkeys((("and", "a", "quarter"), ("and", "one", "quarter")), 0.25),
-    **{("and", "three", "quarters"): 0.75, ("and", "a", "third"): 1 / 3},
+    ("and", "three", "quarters"): 0.75,
 }
 _ADDED_TO_UNIT = _ADDED | {
     **dict.fromkeys((("y", "media"), ("et", "demie"), ("e", "meia"), ("e", "mezza"), ("半",)), 0.5),
@@ -72,21 +79,24 @@ def _said(tokens: Tokens, i: int, fractions: dict[tuple[str, ...], float]) -> tu
 
 def mixed(tokens: Tokens, i: int) -> tuple[float, int] | None:
     """The fraction after the whole number at token `i` (2 1/2, 2-1/2, 2½, 2 and a half), and the token after it."""
-    raw = tokens.raw(i)
-    if not raw.isdigit() or len(raw) > _LONGEST_WHOLE:
+    if tokens.kind(i + 1) == "fraction" and tokens.gap(i + 1) in {"", " "} and tokens.raw(i + 1) != HALF:
+        return unicodedata.numeric(tokens.raw(i + 1)), i + 2
+    if not tokens.raw(i).isdigit() or len(tokens.raw(i)) > _LONGEST_WHOLE:
         return None
     value, after = added(tokens, i + 1)
-    if value:
-        return value, after
-    at = i + 2 if tokens.hyphen(i + 1) else i + 1
+    return (value, after) if value else _in_figures(tokens, i + 1)
+
+
+def _in_figures(tokens: Tokens, i: int) -> tuple[float, int] | None:
+    """The fraction in figures that follows a whole number at token `i`: 2 1/2, 2-1/2."""
+    at = i + tokens.hyphen(i)
     above, below = tokens.raw(at), tokens.raw(at + 2)
     if tokens.raw(at + 1) != "/" or not (tokens.glued(at + 1) and tokens.glued(at + 2)):
         return None
-    if not (above.isdigit() and below.isdigit()) or (at == i + 1 and tokens.gap(at) not in {" ", "\u00a0"}):
+    spaced = at > i or tokens.gap(at) in {" ", "\u00a0"}
+    if not (spaced and above.isdigit() and below.isdigit()) or len(below) > _LONGEST_WHOLE:
         return None
-    if len(below) > _LONGEST_WHOLE or int(below) not in _MIXED or not 0 < int(above) < int(below):
-        return None
-    return int(above) / int(below), at + 3
+    return (int(above) / int(below), at + 3) if int(below) in _MIXED and 0 < int(above) < int(below) else None
 
 
 def fraction_in_words(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:
@@ -97,12 +107,17 @@ def fraction_in_words(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings
     value = 0.5 if word in _HALVES else 0.25 if word in _QUARTERS else 0.0
     if not value or tokens.word(i - 1) in _SIDES:
         return ((share(value),), i + 1) if value and word == "half" and source else None
-    if found := of_whole(tokens, value, i + 1, source=source):
+    if found := _of_dozen(tokens, value, i + 1) or of_whole(tokens, value, i + 1, source=source):
         return found
     if word == "half":
         return ((share(0.5),), i + 1) if source or tokens.word(i + 1) in {"of", "the"} else None
     part = source and word == "quarter" and tokens.word(i + 1) == "of" and tokens.word(i - 1) in {"a", "one"}
     return ((share(0.25),), i + 1) if part else None
+
+
+def shares(tokens: Tokens, value: float, i: int, *, source: bool) -> tuple[Readings, int]:
+    """The fraction `value` whose words or figures end before token `i`: of the unit there, or of a whole."""
+    return of_whole(tokens, value, i, source=source) or ((share(value),), i)
 
 
 def of_whole(tokens: Tokens, value: float, i: int, *, source: bool) -> tuple[Readings, int] | None:
@@ -119,15 +134,21 @@ def of_whole(tokens: Tokens, value: float, i: int, *, source: bool) -> tuple[Rea
     if any(not tokens.gap(between).isspace() for between in range(i, at + (at > i))):
         return None
     word = tokens.word(at)
-    if word == "dozen" and not joined and (tokens.gap(at).isspace() or tokens.raw(at - 1) == "-"):
-        return (Quantity(number=value * _DOZEN, step=1.0),), at + 1
     if word in SCALES and article:
         return (Quantity(number=value * SCALES[word], step=value * SCALES[word]),), at + 1
     units, after = unit_after(tokens, at)
     if not units:
         return None
-    shares = (share(value),) if source or (joined and not article) else ()
-    return (*_read(value, units), *shares), after
+    also = (share(value),) if source or (joined and not article) else ()
+    return (*_read(value, units), *also), after
+
+
+def _of_dozen(tokens: Tokens, value: float, i: int) -> tuple[Readings, int] | None:
+    """Half a dozen, a half dozen, half-dozen."""
+    at = i + 1 if tokens.hyphen(i) or tokens.word(i) in _ARTICLES else i
+    if tokens.word(at) != "dozen" or not (tokens.hyphen(i) or tokens.gap(at).isspace()):
+        return None
+    return (Quantity(number=value * _DOZEN, step=1.0),), at + 1
 
 
 def _read(value: float, units: tuple[Unit, ...]) -> Readings:

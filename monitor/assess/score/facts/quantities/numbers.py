@@ -9,7 +9,7 @@ from monitor.assess.score.facts.language import listed
 from monitor.assess.score.facts.quantities import fractions
 from monitor.assess.score.facts.quantities.han import group, han
 from monitor.assess.score.facts.quantities.numerals import SCALES, Numerals
-from monitor.assess.score.facts.quantities.quantity import Quantity, Readings, is_negative, quantities, share, with_sign
+from monitor.assess.score.facts.quantities.quantity import Quantity, Readings, is_negative, quantities, with_sign
 from monitor.assess.score.facts.quantities.separators import GROUP, Values, amount, figures
 from monitor.assess.score.facts.quantities.units import UNITS, VERSION, Unit, is_money, unit_after, unit_before
 from monitor.assess.score.facts.quantities.worded import worded
@@ -52,19 +52,13 @@ def number(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple
     elif kind == "word":
         found = worded(tokens, i, numerals, source=source)
     elif kind == "fraction":
-        found = (share(0.5 if tokens.raw(i) == HALF else unicodedata.numeric(tokens.raw(i))),), i + 1
+        value = 0.5 if tokens.raw(i) == HALF else unicodedata.numeric(tokens.raw(i))
+        found = fractions.shares(tokens, value, i + 1, source=source)
     elif kind == "han":
         found = _chinese(tokens, i, source=source)
     if found is None:
         return None
     readings, after = found
-    said = kind == "word" and tokens.word(i) in fractions.STARTS  # which is read with its unit already
-    if (
-        readings[0].fraction
-        and not said
-        and (of := fractions.of_whole(tokens, readings[0].number / 100, after, source=source))
-    ):
-        readings, after = of
     more, end = fractions.added_to_unit(tokens, after)
     if more and all(q.unit and q.step >= 1 for q in readings):  # an hour and a half
         readings, after = tuple(replace(q, number=q.number + more, step=0.5) for q in readings), end
@@ -83,9 +77,7 @@ def range_end(tokens: Tokens, i: int) -> int | None:
     if word not in _RANGE:
         return None
     end = _unsigned(tokens, i + 1)
-    if end is None or (word in _DASHES and tokens.glued(i) != tokens.glued(i + 1)):
-        return None
-    return end
+    return None if word in _DASHES and tokens.glued(i) and not tokens.glued(i + 1) else end
 
 
 def _unsigned(tokens: Tokens, i: int) -> int | None:
@@ -124,16 +116,11 @@ def _figures(tokens: Tokens, i: int, *, english: bool, source: bool) -> tuple[Re
     raw = tokens.raw(i)
     if len(raw) > LONGEST:
         return None
-    if tokens.raw(i + 1) == "/" and tokens.glued(i + 1) and tokens.glued(i + 2) and tokens.kind(i + 2) == "digits":
-        part = _part(tokens, i, raw, source=source)
-        if part is not None:
-            return part
+    if tokens.raw(i + 1) == "/" and (part := _part(tokens, i, raw, source=source)):
+        return part
     values = figures(raw, english=english, source=source)
     after = i + 1
-    if tokens.kind(after) == "fraction" and tokens.gap(after) in {"", " "} and tokens.raw(after) != HALF:
-        values = tuple((value + unicodedata.numeric(tokens.raw(after)), 0.01) for value, _ in values)
-        after += 1
-    elif mixed := fractions.mixed(tokens, i):
+    if mixed := fractions.mixed(tokens, i):
         values = tuple((value + mixed[0], 0.01) for value, _ in values)
         after = mixed[1]
     elif tokens.glued(after) and tokens.word(after) in _SUFFIXES and tokens.raw(after).islower():
@@ -180,10 +167,13 @@ def _multiplied(tokens: Tokens, values: Values, i: int) -> tuple[Values, int]:
 def _part(tokens: Tokens, i: int, raw: str, *, source: bool) -> tuple[Readings, int] | None:
     """Fractions such as 1/2, but not 24/7. In a source its figures also count one by one."""
     over = tokens.raw(i + 2)
+    if not (tokens.glued(i + 1) and tokens.glued(i + 2)) or tokens.kind(i + 2) != "digits":
+        return None
     if len(over) > GROUP or not raw.isdigit() or not 0 < int(raw) < int(over):
         return None
     apart = tuple(Quantity(number=float(figure), step=1.0) for figure in (raw, over)) if source else ()
-    return (share(int(raw) / int(over)), *apart), i + 3
+    readings, after = fractions.shares(tokens, int(raw) / int(over), i + 3, source=source)
+    return (*readings, *apart), after
 
 
 def _chinese(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:
@@ -193,12 +183,12 @@ def _chinese(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | 
     if not counted and (written in _NO_COUNT or (len(written) == 1 and not source)):
         return None
     very = written == "十" and counted == "分" and tokens.text[at + 1 : at + 2] not in {"钟", "鐘", "間"}
-    if very or (written == "一" and not source and tokens.text[at : at + 1] in "个個点些次"):
+    half = 0.5 if tokens.raw(i + 1) == HALF and tokens.gap(i + 1) in {"", "个", "個"} else 0.0  # 一个半小时
+    if very or (written == "一" and not source and not half and tokens.text[at : at + 1] in "个個点些次"):
         return None
     value = han(written)
     if value is None:
         return None
-    half = 0.5 if tokens.raw(i + 1) == HALF and tokens.gap(i + 1) in {"", "个", "個"} else 0.0  # 一个半小时
     units, after = unit_after(tokens, i + 2 if half else i + 1)
     return quantities(((value + half, 1.0 - half),), units or (None,)), after
 

@@ -25,11 +25,9 @@ def proportion(
 
     `read` is that first number, None for a "one" that is none alone.
     """
-    if read is None:
-        if tokens.word(i) not in _ONES:
-            return None
-        read = (Quantity(number=1.0, step=1.0),), i + 1
-    readings, after = read
+    if read is None and tokens.word(i) not in _ONES:
+        return None
+    readings, after = read or ((Quantity(number=1.0, step=1.0),), i + 1)
     part = readings[0]
     if part.unit is not None or part.number <= 0 or not _counts(tokens, i, after, numerals):
         return None
@@ -40,9 +38,8 @@ def proportion(
     if whole is None or not _counts(tokens, at, whole[1], numerals):
         return None
     of = whole[0][0]
-    if of.number <= part.number or (of.unit is not None and link not in _SURELY):
-        return None
-    if link not in _SURELY and (of.number > _MOST or part.number % 1 or of.number % 1):
+    surely = link in _SURELY or (of.unit is None and of.number <= _MOST and not part.number % 1 and not of.number % 1)
+    if of.number <= part.number or not surely:
         return None
     beside = Listed((whole[0],)) if tokens.word(i) in _ONES else Listed((readings, whole[0]))
     return share(part.number / of.number), beside, whole[1]

@@ -29,23 +29,27 @@ STARTS = _ONES | fractions.STARTS  # lower-case words that may begin a number, b
 
 
 def worded(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple[Readings, int] | None:
+    """The number that begins with the word at token `i`, in its readings, and the token after it."""
     word = tokens.word(i)
     read = numerals.at(i)
     if word in fractions.STARTS and (found := fractions.fraction_in_words(tokens, i, source=source)):
         return found
-    if read and read.ordinal:
-        return _ordinal(tokens, i, read, source=source)
-    if word in _ONES and (read is None or read.after == i + 1):
+    if word in _ONES and not (read and read.ordinal) and (read is None or read.after == i + 1):
         found = _one(tokens, i, source=source)
         if found or read is None or (word != "one" and not added(tokens, i + 1)[0]):
             return found
     if read is None:
         return None
+    return (_ordinal if read.ordinal else _cardinal)(tokens, i, read, source=source)
+
+
+def _cardinal(tokens: Tokens, i: int, read: Numeral, *, source: bool) -> tuple[Readings, int] | None:
+    word = tokens.word(i)
     value, after, step, _ = read
     part = after + 1 if tokens.hyphen(after) else after
     piece = tokens.word(part)
     if piece in PLURAL_PARTS or (value == 1 and piece in PARTS):
-        return (share(value / PARTS[piece]),), part + 1
+        return fractions.shares(tokens, value / PARTS[piece], part + 1, source=source)
     fraction, end = added(tokens, after)
     if fraction:
         value, step, after = value + step * fraction, step * fraction, end
@@ -65,7 +69,12 @@ def _ordinal(tokens: Tokens, i: int, read: Numeral, *, source: bool) -> tuple[Re
         return None
     place = Quantity(number=read.value, step=1.0)
     if word in PARTS and (source or before == "a"):
-        return (share(1 / PARTS[word]), place), read.after
+        part = tokens.word(read.after) == "of" and fractions.of_whole(
+            tokens, 1 / PARTS[word], read.after, source=source
+        )
+        if part and not source:
+            return part
+        return (*(part[0] if part else ()), share(1 / PARTS[word]), place), read.after
     return (place,), read.after
 
 
