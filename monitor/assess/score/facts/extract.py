@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from monitor.assess.score.facts import dates, names
-from monitor.assess.score.facts.durations import as_length, as_time
+from monitor.assess.score.facts import names
+from monitor.assess.score.facts.calendar import dates, ranges
+from monitor.assess.score.facts.calendar.durations import as_length, as_time
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.language import Language, language_of, listed
 from monitor.assess.score.facts.latex import Plain
@@ -58,7 +59,7 @@ def read(text: str, *, source: bool) -> Iterator[Fact]:
             continue
         after = found.after
         begin, end = plain.span(tokens.start(i), tokens.end(after - 1))
-        start, done = max(begin, done), end  # two figures may be written as one form of LaTeX
+        start, done = max(begin, done), max(end, done)  # two figures may be written as one form of LaTeX
         if start < end:
             yield Fact(kind=found.kind, start=start, end=end, text=text[start:end], key=found.key)
 
@@ -117,6 +118,8 @@ class _Reader:
         raw, word = tokens.raw(i), tokens.word(i)
         if found := self._counted(i, word):
             return found
+        if century := dates.roman_century(tokens, i):
+            return _Found(FactKind.DATE, *century)
         if raw[0] == word[0]:  # iPhone is a name whose first letter is lower case
             return None if raw == word else self._named(i, i + 1)
         if (at := numbers.after_currency(tokens, i)) and (found := self._number(at)):
@@ -135,13 +138,21 @@ class _Reader:
         return self._number(i) if numeral or word in worded.STARTS else None
 
     def _date(self, i: int) -> _Found | None:
-        read = dates.moment(self._tokens, i, self._numerals, source=self._source)
+        tokens = self._tokens
+        if not self._source and (dated := ranges.dated_weekday(tokens, i, self._numerals)):
+            return _Found(FactKind.DATE, *dated)
+        read = dates.moment(tokens, i, self._numerals, source=self._source)
+        if read is None:
+            read = ranges.beside(tokens, i, self._numerals, source=self._source)
+            if read and self._source:  # it may be named without its month
+                bare = Quantity(number=float(tokens.raw(i)), step=1.0)
+                return _Found(FactKind.DATE, (*read[0], bare), read[1])
         if read is None:
             return None
         readings, after = read
         if readings[0].part == "year" and self._counts(i, after):
             return None
-        return _Found(FactKind.DATE, (*readings, *as_length(self._tokens, i)), after)
+        return _Found(FactKind.DATE, (*readings, *as_length(tokens, i)), after)
 
     def _counts(self, i: int, after: int) -> bool:
         """Whether a number that looks like a year counts something: 2000 meters, $2000, 2000 people."""

@@ -7,7 +7,9 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from monitor.assess.score.facts.dates import Moment, implied
+from monitor.assess.score.facts import roman
+from monitor.assess.score.facts.calendar.dates import FIRST_YEAR
+from monitor.assess.score.facts.calendar.moment import Moment, implied
 from monitor.assess.score.facts.extract import facts, read
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.names import acronyms, alone, fold, identifier, kin, words_of
@@ -115,7 +117,7 @@ def _prefix(word: str, length: int) -> str:
 def _holds_moment(part: _TextFacts, moment: Moment) -> bool:
     if moment in part.moments:
         return True
-    return moment.part == "year" and part.quantities.hold(Quantity(number=float(moment.a), step=1.0))
+    return moment.part == "year" and moment.a > 0 and part.quantities.hold(Quantity(number=float(moment.a), step=1.0))
 
 
 @cached_by_text
@@ -129,10 +131,10 @@ def _facts_of(text: str) -> _TextFacts:
         quantities += [reading for reading in fact.key if isinstance(reading, Quantity)]
         dated += [(fact.start, reading) for reading in fact.key if isinstance(reading, Moment)]
     quantities += [Quantity(number=float(port), step=1.0) for port in _PORT.findall(text)]
-    years = [m.a for _, m in dated if m.part in {"day", "month", "year"} and m.a]
-    quantities += [Quantity(number=float(year), step=1.0) for year in years]
+    years = [abs(m.a) for _, m in dated if m.part in {"day", "month", "year"} and (m.a > 0 or -FIRST_YEAR < m.a < 0)]
+    quantities += [Quantity(number=float(number), step=1.0) for number in (*years, *roman.values(text))]
     moments = [*[moment for _, moment in dated], *_combined(text, dated)]
-    words = frozenset([*words_of(text), *map(fold, _AFTER_FIGURES.findall(text))])
+    words = frozenset([*words_of(text), *map(fold, _AFTER_FIGURES.findall(text)), *roman.spelled(text)])
     return _TextFacts(
         quantities=Quantities(quantities),
         moments=frozenset([coarser for moment in moments for coarser in implied(moment)]),

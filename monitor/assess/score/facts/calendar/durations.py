@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from monitor.assess.score.facts.dates import HOURS, MINUTES, Moments, of_day
+from monitor.assess.score.facts.calendar.clock import HOURS, MINUTES, of_day
+from monitor.assess.score.facts.calendar.moment import Moments
 from monitor.assess.score.facts.language import listed
 from monitor.assess.score.facts.quantities.quantity import Readings, quantities
 from monitor.assess.score.facts.quantities.units import UNITS
