@@ -13,13 +13,14 @@ from monitor.assess.score.facts.calendar.durations import as_length, as_time
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.language import Language, language_of, listed
 from monitor.assess.score.facts.latex import Plain
+from monitor.assess.score.facts.phones import LEAST, phone
 from monitor.assess.score.facts.quantities import numbers, worded
 from monitor.assess.score.facts.quantities.compound import compound
 from monitor.assess.score.facts.quantities.number_words import CACHED
 from monitor.assess.score.facts.quantities.numerals import Numerals, may_begin
 from monitor.assess.score.facts.quantities.proportions import proportion
 from monitor.assess.score.facts.quantities.quantity import Listed, Quantity, Readings, is_negative
-from monitor.assess.score.facts.quantities.units import Unit, unit_after, unit_before
+from monitor.assess.score.facts.quantities.units import SYMBOL_OF_DEGREES, Unit, unit_after, unit_before
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
 from monitor.core.text.markup import blank_markup
 
@@ -104,6 +105,8 @@ class _Reader:
         kind = self._tokens.kind(i)
         if kind == "word":
             return self._word(i)
+        if not self._source and (number := self._phone(i)):
+            return number
         if kind == "sign":
             at = numbers.after_currency(self._tokens, i)
             return self._number(at) if at else None
@@ -112,6 +115,15 @@ class _Reader:
         if kind == "version":
             return self._named(i, i + 1)
         return self._date(i) or self._number(i)
+
+    def _phone(self, i: int) -> _Found | None:
+        tokens = self._tokens
+        read = phone(tokens.text, tokens.start(i))
+        if read is None:
+            return None
+        figures = tokens.raw(i)
+        bare = (Quantity(number=float(figures), step=1.0),) if figures.isdigit() and len(figures) >= LEAST else ()
+        return _Found(FactKind.NUMBER, (read[0], *bare), tokens.from_character(i + 1, read[1]))
 
     def _word(self, i: int) -> _Found | None:
         tokens = self._tokens
@@ -201,6 +213,9 @@ class _Reader:
         """
         letters = self._tokens.raw(after)
         a_unit = letters.isascii() and letters.isalpha() and _LEAST_UNIT <= len(letters) <= _LONGEST_UNIT
+        degrees = SYMBOL_OF_DEGREES.get(letters) if self._source else None
+        if degrees:  # 20C, which an answer may write 20 °C
+            return _Found(FactKind.NUMBER, (*readings, *(replace(q, unit=degrees) for q in readings)), after + 1)
         if letters[0].isupper() and len(letters) <= _LONGEST_SUFFIX and not (a_unit and self._source):
             return self._named(i, after + 1)
         if a_unit:

@@ -45,14 +45,16 @@ _TOKEN = re.compile(
   | (?P<version>\d++(?:\.\d++){{2,}}+\w*+)
   | (?P<digits>\d++)
   | (?P<fraction>[¼½¾⅐-⅞] | 半(?=[个個]?(?:小时|小時|月)|時間|年|天|日) | (?<=時間|小时|小時)半 | (?<=[年天月])半)
-  | (?P<han>[{_HAN}]++)
-  | (?P<sign>[$€£¥₹₩%‰°~≈+−–—/:-])
+  | (?P<han>[{_HAN}]++ | (?<=\d)[천백]?[만억조] | (?<=\d)[천백])                             # 5만
+  | (?P<sign>[$€£¥₹₩¢℃℉%‰°~≈+−–—/:-])
   | (?P<other>(?:(?![{_HAN}半])[{_UNSPACED}])++ | . | \Z)
     )""",
     re.VERBOSE | re.DOTALL,
 )
 # Without the full-width comma, which in Chinese separates numbers and is not part of them.
-_NARROW = str.maketrans({full: chr(full - 0xFEE0) for full in range(0xFF01, 0xFF5F) if full != ord("，")} | {"　": " "})
+_NARROW = str.maketrans(
+    {full: chr(full - 0xFEE0) for full in range(0xFF01, 0xFF5F) if full != ord("，")} | {"　": " ", "⁄": "/"}
+)
 HALF = "半"  # a fraction in Chinese and Japanese, beside a unit
 AROUND = 12  # the most tokens that a reader looks ahead or back
 FIGURES = frozenset({"number", "digits"})
@@ -109,6 +111,12 @@ class Tokens:
         """The text between token `i` and the token before it, or the start or end of the text."""
         start = self._spans[i - 1][1] if i > 0 else 0
         return self.text[start : self._spans[i][0] if i < len(self._spans) else len(self.text)]
+
+    def from_character(self, i: int, end: int) -> int:
+        """The first token from `i` on that begins at or after the character `end`."""
+        while i < len(self._spans) and self._spans[i][0] < end:
+            i += 1
+        return i
 
     def glued(self, i: int) -> bool:
         """Whether token `i` follows the one before it directly."""

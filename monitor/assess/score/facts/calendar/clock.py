@@ -15,7 +15,7 @@ _MERIDIEM = re.compile(r"\s?([ap])\.?\s?m\b\.?", re.IGNORECASE)
 _CLOCK_WORD = re.compile(r"\s?(?:o['’]clock|uhr)\b", re.IGNORECASE)
 _FIGURES = re.compile(r"\d+")
 _NOON = 12
-_ASIAN = re.compile(r"\s?([点點時时시])(?![間间刻])(?:\s?(\d{1,2})\s?[分분])?")
+_ASIAN = re.compile(r"\s?([点點時时시])(?![间間刻간])(?:\s?(\d{1,2})\s?[分분])?")
 _AFTERNOON, _MORNING = ("下午", "晚上", "午後", "오후"), ("上午", "早上", "午前", "오전")
 _LONGEST_HALF = 3  # characters of such a word, with a space
 
@@ -41,7 +41,7 @@ def read(tokens: Tokens, mark: re.Match[str] | None, hour: int, minute: int, aft
     """The time `hour:minute`, whose figures end before token `after`, with the mark that `said` found there."""
     if mark is None:
         return of_day(hour, minute), after
-    after = token_from(tokens, after, mark.end())
+    after = tokens.from_character(after, mark.end())
     if mark.re is _MERIDIEM:
         return (Moment("time", hour % _NOON + (_NOON if mark[1].lower() == "p" else 0), minute),), after
     return of_day(hour, minute), after
@@ -57,7 +57,7 @@ def _asian(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
     afternoon, morning = before.endswith(_AFTERNOON), before.endswith(_MORNING)
     if mark[1] in "点點" and not (mark[2] or afternoon or morning):
         return None
-    hour, minute, after = int(raw), int(mark[2] or 0), token_from(tokens, i + 1, mark.end())
+    hour, minute, after = int(raw), int(mark[2] or 0), tokens.from_character(i + 1, mark.end())
     if afternoon or morning:
         return (Moment("time", hour % _NOON + _NOON * afternoon, minute),), after
     return of_day(hour, minute), after
@@ -68,10 +68,3 @@ def of_day(hour: int, minute: int = 0) -> Moments:
     if 1 <= hour <= _NOON:
         return Moment("time", hour, minute), Moment("time", (hour + _NOON) % HOURS, minute)
     return (Moment("time", hour % HOURS, minute),)
-
-
-def token_from(tokens: Tokens, i: int, end: int) -> int:
-    """The first token from `i` on that begins at or after the character `end`."""
-    while i < len(tokens) and tokens.start(i) < end:
-        i += 1
-    return i

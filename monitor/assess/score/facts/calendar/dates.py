@@ -40,6 +40,9 @@ _IN = listed(
 _DASHES = frozenset("-–/")
 _QUARTERS = listed("quarter quartal quartals trimestre")
 _CENTURY = listed("century centuries jahrhundert jahrhunderts siècle siglo século secolo eeuw")
+_CHARACTERS = re.compile(
+    r"(?:([〇零一二三四五六七八九]{4})年)?(?:([一二三四五六七八九十]{1,3})月(?:([一二三四五六七八九十]{1,3})[日号號])?)?"
+)
 _BEFORE_CHRIST = re.compile(r"[ \u00a0]?(?:BCE?\b|B\.[ ]?C\.(?:[ ]?E\.)?|v\.[ ]?Chr\.|av\.[ ]?J\.?-C\.?|a\.[ ]?C\.)")
 _LONGEST_BEFORE_CHRIST = 6  # characters of such a year: 10,000
 _FIGURES = re.compile(r"\d+")
@@ -118,7 +121,7 @@ def _from_figures(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
 
 
 def _decade(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
-    raw, plural = tokens.raw(i), tokens.word(i + 1) == "s"
+    raw, plural = tokens.raw(i), tokens.word(i + 1) in {"s", "er"}  # 1990s, 1990er
     if len(raw) == _TWO and raw[1] == "0" and plural and (tokens.glued(i + 1) or _apostrophe(tokens, i)):
         return (Moment("tens", int(raw[0])),), i + 2
     if len(raw) == _TWO and tokens.raw(i - 1) in _DASHES and tokens.glued(i) and tokens.glued(i - 1):  # 2019-20
@@ -128,17 +131,27 @@ def _decade(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
     year = _year(tokens, i)
     if not year:
         return None
-    if plural and (tokens.glued(i + 1) or tokens.gap(i + 1) in {"'", "’"}):
+    chinese = tokens.text.startswith("年代", tokens.end(i))
+    if chinese or (plural and (tokens.glued(i + 1) or tokens.gap(i + 1) in {"'", "’"})):
         decade = Moment("decade", year // 10)
-        return ((decade, Moment("century", year // 100 + 1)) if year % 100 == 0 else (decade,)), i + 2
+        return (
+            (decade, Moment("century", year // 100 + 1)) if year % 100 == 0 else (decade,)
+        ), i + 1 if chinese else i + 2
     return (Moment("year", year),), i + 1
 
 
-def _chinese_year(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
-    """二〇二〇年."""
-    raw = tokens.raw(i)
-    year = han(raw) if len(raw) == _FOUR and tokens.text[tokens.end(i) : tokens.end(i) + 1] == "年" else None
-    return ((Moment("year", year),), i + 1) if year and FIRST_YEAR <= year <= LAST_YEAR else None
+def _in_characters(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
+    """二〇二〇年, 三月十五日."""
+    found = _CHARACTERS.match(tokens.text, tokens.start(i))
+    if found is None:
+        return None
+    year, month, day = (han(part) or 0 if part else 0 for part in found.groups())
+    if (year and not FIRST_YEAR <= year <= LAST_YEAR) or month > MOST_MONTHS or day > MOST_DAYS:
+        return None
+    after = tokens.from_character(i + 1, found.end())
+    if not month:
+        return ((Moment("year", year),), after) if year else None
+    return (Moment("day", year, month, day) if day else Moment("month", year, month),), after
 
 
 def _apostrophe(tokens: Tokens, i: int) -> bool:
@@ -232,7 +245,7 @@ def _before_christ(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
     figures = "".join(_FIGURES.findall(raw))
     if era is None or not int(figures):
         return None
-    return (Moment("year", -int(figures)),), clock.token_from(tokens, i + 1, era.end())
+    return (Moment("year", -int(figures)),), tokens.from_character(i + 1, era.end())
 
 
 def _ordinal_part(tokens: Tokens, i: int, ordinal: int) -> tuple[Moments, int] | None:
@@ -240,7 +253,7 @@ def _ordinal_part(tokens: Tokens, i: int, ordinal: int) -> tuple[Moments, int] |
     if tokens.word(i) in _CENTURY:
         era = _BEFORE_CHRIST.match(tokens.text, tokens.end(i))
         if era:
-            return (Moment("century", -ordinal),), clock.token_from(tokens, i + 1, era.end())
+            return (Moment("century", -ordinal),), tokens.from_character(i + 1, era.end())
         return (Moment("century", ordinal),), i + 1
     year_at = i + 2 if tokens.word(i + 1) in _OF else i + 1
     year = _year(tokens, year_at) if tokens.word(i) in _QUARTERS and ordinal <= _FOUR else 0
@@ -260,5 +273,5 @@ _READERS: dict[str, Callable[[Tokens, int], tuple[Moments, int] | None]] = {
     "clock": clock.time,
     "number": clock.time,
     "identifier": _quarter,
-    "han": _chinese_year,
+    "han": _in_characters,
 }

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from monitor.assess.score.facts.language import listed
 from monitor.assess.score.facts.quantities import fractions
-from monitor.assess.score.facts.quantities.han import group, han
+from monitor.assess.score.facts.quantities.han import han, mixed
 from monitor.assess.score.facts.quantities.numerals import SCALES, Numerals
-from monitor.assess.score.facts.quantities.quantity import Quantity, Readings, is_negative, quantities, with_sign
+from monitor.assess.score.facts.quantities.quantity import Quantity, Readings, is_negative, quantities, share, with_sign
 from monitor.assess.score.facts.quantities.separators import GROUP, Values, amount, figures
 from monitor.assess.score.facts.quantities.units import UNITS, VERSION, Unit, is_money, unit_after, unit_before
 from monitor.assess.score.facts.quantities.worded import worded
@@ -27,7 +27,11 @@ _COMPARED = frozenset(
     ("more", "less", "fewer", "greater", "higher", "mehr", "weniger", "plus", "moins", "más", "menos")
 )
 _THAN = frozenset(("than", "als", "de", "que", "di", "of"))
-_VERSIONS = listed("version versions release releases versión versiones versão versões versione versioni versie")
+_COUNTRIES = frozenset(("US", "R", "A", "C", "CA", "AU", "NZ", "HK", "SG"))
+_VERSIONS = listed(  # these words, and products whose numbers are versions
+    """version versions release releases versión versiones versão versões versione versioni versie python java ios
+    android macos windows ubuntu debian php ruby node kubernetes postgresql mysql django tls"""
+)
 _BETWEEN = frozenset(("$", "€", "£", "¥", "usd", "eur", "a"))  # tokens allowed between such a word and the number
 _ABOUT_UNSPACED = ("约", "約", "大约", "およそ", "左右")
 _SCALES = frozenset(SCALES.values())
@@ -106,7 +110,8 @@ def inherit(readings: Readings, second: Readings, *, negative: bool, source: boo
 
 def after_currency(tokens: Tokens, i: int) -> int | None:
     """The token of the number after the currency at token `i` ("$5", "US$5", "EUR 5")."""
-    at = i + 1 if tokens.raw(i) in {"US", "R", "A", "C"} and tokens.raw(i + 1) == "$" and tokens.glued(i + 1) else i
+    country = tokens.raw(i + 1) == "$" and tokens.raw(i) in _COUNTRIES
+    at = i + 1 if country and (tokens.glued(i + 1) or tokens.raw(i) == "US") else i
     if tokens.raw(at) in _DASHES or tokens.kind(at + 1) not in FIGURES:
         return None
     return at + 1 if unit_before(tokens, at + 1) else None
@@ -153,8 +158,9 @@ def _multiplied(tokens: Tokens, values: Values, i: int) -> tuple[Values, int]:
     elif tokens.raw(i) == "-" and tokens.glued(i) and tokens.glued(i + 1) and tokens.word(i + 1) in SCALES:
         factor = SCALES[tokens.word(i + 1)]
         i += 1
-    elif tokens.kind(i) == "han" and tokens.glued(i) and len(raw) == 1:
-        factor = float(group(raw) or 0)
+    elif tokens.kind(i) == "han" and tokens.glued(i) and (read := mixed(tokens.text, tokens.start(i - 1))):
+        value, step, end = read
+        return ((value, step),), tokens.from_character(i, end)
     if not factor:
         return values, i
     i += 1
@@ -179,6 +185,8 @@ def _part(tokens: Tokens, i: int, raw: str, *, source: bool) -> tuple[Readings, 
 def _chinese(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:
     written = tokens.raw(i)
     at = tokens.end(i)
+    if tokens.text.startswith("分之", at) and (part := _part_of(tokens, i)):
+        return part
     counted = tokens.text[at : at + 1] in _COUNTED and tokens.text[at : at + 1]
     if not counted and (written in _NO_COUNT or (len(written) == 1 and not source)):
         return None
@@ -191,6 +199,15 @@ def _chinese(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | 
         return None
     units, after = unit_after(tokens, i + 2 if half else i + 1)
     return quantities(((value + half, 1.0 - half),), units or (None,)), after
+
+
+def _part_of(tokens: Tokens, i: int) -> tuple[Readings, int] | None:
+    """百分之二十, 四分之三."""
+    whole, raw = han(tokens.raw(i)), tokens.raw(i + 1)
+    part = float(raw) if tokens.kind(i + 1) == "digits" and len(raw) <= GROUP else han(raw) if raw else None
+    if not whole or part is None or tokens.start(i + 1) != tokens.end(i) + len("分之"):
+        return None
+    return (share(part / whole),), i + 2
 
 
 def _about(tokens: Tokens, i: int) -> bool:

@@ -68,7 +68,7 @@ def _ordinal(tokens: Tokens, i: int, read: Numeral, *, source: bool) -> tuple[Re
     if read.value < _LEAST_ORDINAL or (not source and (_classifies(tokens, i) or word in _OTHER_SENSES)):
         return None
     place = Quantity(number=read.value, step=1.0)
-    if word in PARTS and (source or before == "a"):
+    if word in PARTS and (source or before in {"a", "an"}):
         part = tokens.word(read.after) == "of" and fractions.of_whole(
             tokens, 1 / PARTS[word], read.after, source=source
         )
