@@ -9,9 +9,11 @@ _ONES = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
 _MOST = 39
 _ROMAN = {tens * "X" + ones: 10 * tens + n for tens in range(4) for n, ones in enumerate(_ONES)}  # up to XXXIX
 _SUFFIX = re.compile(r"(?:e|ème|er|th|st|nd|rd)$")  # XIXe siècle
-# After these words a single letter is a numeral too; after a name, "I" and "V" are more often something else.
-_COUNTED = "(?:phase|type|class|part|chapter|section|stage|grade|level|title|volume|book|act|article|table|appendix)"
-_NUMBERED = re.compile(rf"\b(?:(?i:{_COUNTED})[ ]([IVX]{{1,7}})|[^\W\d_a-zß-öø-ÿ]\w{{1,30}}[ ]([IVX]{{2,7}}))\b")
+# After these words a single letter is a numeral too. After other words "IV" is as often something else.
+_COUNTED = (
+    "(?:phase|type|class|part|chapter|section|stage|grade|level|title|volume|book|act|article|table|appendix|war)"
+)
+_NUMBERED = re.compile(rf"\b(?i:{_COUNTED})[ ]([IVX]{{1,7}})\b")
 _IN_FIGURES = re.compile(rf"\b(?:(?i:{_COUNTED})|[^\W\d_a-zß-öø-ÿ]\w{{1,30}}+)[ ](\d{{1,2}})(?![\w%]|[.,:]\d)")
 
 
@@ -26,9 +28,9 @@ def ordinal(word: str) -> int:
 
 
 def values(text: str) -> Iterator[int]:
-    """What the numerals after a name or a word such as "phase" are in figures."""
+    """What the numerals after a word such as "phase" are in figures."""
     for found in _NUMBERED.finditer(text):
-        if value := roman(found[1] or found[2], least=1):
+        if value := roman(found[1], least=1):
             yield value
 
 

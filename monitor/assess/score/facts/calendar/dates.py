@@ -40,6 +40,7 @@ _IN = listed(
 _DASHES = frozenset("-–/")
 _QUARTERS = listed("quarter quartal quartals trimestre")
 _CENTURY = listed("century centuries jahrhundert jahrhunderts siècle siglo século secolo eeuw")
+_CENTURY_BEFORE = listed("siècle siglo século secolo")  # before its number: "the century I live in" has none
 _CHARACTERS = re.compile(
     r"(?:([〇零一二三四五六七八九]{4})年)?(?:([一二三四五六七八九十]{1,3})月(?:([一二三四五六七八九十]{1,3})[日号號])?)?"
 )
@@ -121,7 +122,7 @@ def _from_figures(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
 
 
 def _decade(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
-    raw, plural = tokens.raw(i), tokens.word(i + 1) in {"s", "er"}  # 1990s, 1990er
+    raw, plural = tokens.raw(i), tokens.word(i + 1) in {"s", "er"}
     if len(raw) == _TWO and raw[1] == "0" and plural and (tokens.glued(i + 1) or _apostrophe(tokens, i)):
         return (Moment("tens", int(raw[0])),), i + 2
     if len(raw) == _TWO and tokens.raw(i - 1) in _DASHES and tokens.glued(i) and tokens.glued(i - 1):  # 2019-20
@@ -134,9 +135,8 @@ def _decade(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
     chinese = tokens.text.startswith("年代", tokens.end(i))
     if chinese or (plural and (tokens.glued(i + 1) or tokens.gap(i + 1) in {"'", "’"})):
         decade = Moment("decade", year // 10)
-        return (
-            (decade, Moment("century", year // 100 + 1)) if year % 100 == 0 else (decade,)
-        ), i + 1 if chinese else i + 2
+        readings = (decade, Moment("century", year // 100 + 1)) if year % 100 == 0 else (decade,)
+        return readings, i + 1 if chinese else i + 2
     return (Moment("year", year),), i + 1
 
 
@@ -232,7 +232,7 @@ def _numeric(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
 
 def roman_century(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
     """The century whose Roman numeral is at token `i`: XIXe siècle, siglo XIX, XIX century."""
-    before, behind = tokens.word(i - 1) in _CENTURY, tokens.word(i + 1) in _CENTURY
+    before, behind = tokens.word(i - 1) in _CENTURY_BEFORE, tokens.word(i + 1) in _CENTURY
     if not (before or behind) or not (number := ordinal(tokens.raw(i))):
         return None
     return (Moment("century", number),), i + 1 if before else i + 2
