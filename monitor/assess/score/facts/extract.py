@@ -215,7 +215,7 @@ class _Reader:
         a_unit = letters.isascii() and letters.isalpha() and _LEAST_UNIT <= len(letters) <= _LONGEST_UNIT
         degrees = SYMBOL_OF_DEGREES.get(letters) if self._source else None
         if degrees:  # 20C, which an answer may write 20 °C
-            return _Found(FactKind.NUMBER, (*readings, *(replace(q, unit=degrees) for q in readings)), after + 1)
+            return _Found(FactKind.NUMBER, tuple(replace(q, unit=degrees) for q in readings), after + 1)
         if letters[0].isupper() and len(letters) <= _LONGEST_SUFFIX and not (a_unit and self._source):
             return self._named(i, after + 1)
         if a_unit:

@@ -40,16 +40,17 @@ def mixed(text: str, start: int) -> tuple[float, float, int] | None:
     found = _MIXED.match(text, start)
     if found is None:
         return None
-    total, least, step = 0.0, float("inf"), 1.0
-    for figures, signs in _PART.findall(found[0]):
+    total, least, step, end = 0.0, float("inf"), 1.0, start
+    for part in _PART.finditer(found[0]):
         by = 1.0
-        for sign in signs:
+        for sign in part[2]:
             by *= group(sign) or 1
-        plain = figures.replace(",", "").rstrip(".")
+        plain = part[1].replace(",", "").rstrip(".")
         if plain.count(".") > 1 or float(plain) * by >= least:  # "5万10万" are two numbers
-            return None
+            break
         total, least, step = total + float(plain) * by, by, by * 10.0 ** -len(plain.partition(".")[2])
-    return round(total, 6), step, found.end()
+        end = start + part.end()
+    return (round(total, 6), step, end) if end > start else None
 
 
 def group(character: str) -> int | None:
