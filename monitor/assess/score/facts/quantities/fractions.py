@@ -34,13 +34,14 @@ _QUARTERS = frozenset(("quarter", "quart", "cuarto", "quarto", "viertel"))
 _MINUTES_OF = {"viertelstunde": 15.0, "dreiviertelstunde": 45.0, "mezz'ora": 30.0, "mezz’ora": 30.0, "mezzora": 30.0}
 _SIDES = listed("first second other latter former upper lower left right")  # words before a "half" that is no number
 # Not in the feminine, which says the time: "las dos y media".
-_ADDED = {
+_ADDED: dict[tuple[str, ...], float] = {
     **dict.fromkeys((("and", "a", "half"), ("and", "one", "half"), ("y", "medio"), ("et", "demi"), ("e", "meio")), 0.5),
     **dict.fromkeys((("e", "mezzo"), ("en", "een", "half")), 0.5),
     **dict.fromkeys((("and", "a", "quarter"), ("and", "one", "quarter")), 0.25),
     ("and", "three", "quarters"): 0.75,
 }
-_ADDED_TO_UNIT = _ADDED | {
+_ADDED_TO_UNIT: dict[tuple[str, ...], float] = {
+    **_ADDED,
     **dict.fromkeys((("y", "media"), ("et", "demie"), ("e", "meia"), ("e", "mezza"), ("半",)), 0.5),
     **dict.fromkeys((("et", "quart"), ("y", "cuarto"), ("e", "um", "quarto"), ("e", "un", "quarto")), 0.25),
 }
