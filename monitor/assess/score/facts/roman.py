@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from monitor.assess.score.facts.language import listed
+
 _ONES = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
 _MOST = 39
 _ROMAN = {tens * "X" + ones: 10 * tens + n for tens in range(4) for n, ones in enumerate(_ONES)}  # up to XXXIX
 _SUFFIX = re.compile(r"(?:e|ème|er|th|st|nd|rd)$")  # XIXe siècle
 # After these words a single letter is a numeral too. After other words "IV" is as often something else.
-_COUNTED = (
-    "(?:phase|type|class|part|chapter|section|stage|grade|level|title|volume|book|act|article|table|appendix|war)"
+_COUNTED = listed(
+    """phase type class part chapter section stage grade level title volume book act article table appendix war"""
 )
-_NUMBERED = re.compile(rf"\b(?i:{_COUNTED})[ ]([IVX]{{1,7}})\b")
-_IN_FIGURES = re.compile(rf"\b(?:(?i:{_COUNTED})|[^\W\d_a-zß-öø-ÿ]\w{{1,30}}+)[ ](\d{{1,2}})(?![\w%]|[.,:]\d)")
+_LONGEST_WORD = 30
+# They begin with a space, which is found quickly; the word before it is looked at afterwards.
+_NUMERAL = re.compile(r"[ ]([IVX]{1,7})\b")
+_FIGURES = re.compile(r"[ ](\d{1,2})(?![\w%]|[.,:]\d)")
+_LAST_WORD = re.compile(r"[^\W\d_]\w*+\Z")
 
 
 def roman(word: str, *, least: int = 2) -> int:
@@ -29,13 +34,19 @@ def ordinal(word: str) -> int:
 
 def values(text: str) -> Iterator[int]:
     """What the numerals after a word such as "phase" are in figures."""
-    for found in _NUMBERED.finditer(text):
-        if value := roman(found[1], least=1):
+    for found in _NUMERAL.finditer(text):
+        if (value := roman(found[1], least=1)) and _word_before(text, found.start()).lower() in _COUNTED:
             yield value
 
 
 def spelled(text: str) -> Iterator[str]:
     """The numerals, in lower case, for the figures after a name or a word such as "phase"."""
-    for found in _IN_FIGURES.finditer(text):
-        if 1 < (value := int(found[1])) <= _MOST:
-            yield ("X" * (value // 10) + _ONES[value % 10]).lower()
+    for found in _FIGURES.finditer(text):
+        word = _word_before(text, found.start()) if 1 < int(found[1]) <= _MOST else ""
+        if word[:1].isupper() or word.lower() in _COUNTED:
+            yield ("X" * (int(found[1]) // 10) + _ONES[int(found[1]) % 10]).lower()
+
+
+def _word_before(text: str, end: int) -> str:
+    found = _LAST_WORD.search(text[max(0, end - _LONGEST_WORD) : end])
+    return found[0] if found else ""

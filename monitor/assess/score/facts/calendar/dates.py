@@ -232,6 +232,8 @@ def _numeric(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
 
 def roman_century(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
     """The century whose Roman numeral is at token `i`: XIXe siècle, siglo XIX, XIX century."""
+    if tokens.raw(i)[0] not in "IVX":
+        return None
     before, behind = tokens.word(i - 1) in _CENTURY_BEFORE, tokens.word(i + 1) in _CENTURY
     if not (before or behind) or not (number := ordinal(tokens.raw(i))):
         return None
