@@ -7,25 +7,31 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from monitor.assess.score.facts import dates, names
-from monitor.assess.score.facts.durations import as_length, as_time
+from monitor.assess.score.facts import names
+from monitor.assess.score.facts.calendar import dates, ranges
+from monitor.assess.score.facts.calendar.durations import as_length, as_time
 from monitor.assess.score.facts.fact import Fact, FactKind
-from monitor.assess.score.facts.language import Language, language_of
+from monitor.assess.score.facts.language import Language, language_of, listed
+from monitor.assess.score.facts.latex import Plain
+from monitor.assess.score.facts.phones import LEAST, phone
 from monitor.assess.score.facts.quantities import numbers, worded
 from monitor.assess.score.facts.quantities.compound import compound
 from monitor.assess.score.facts.quantities.number_words import CACHED
 from monitor.assess.score.facts.quantities.numerals import Numerals, may_begin
-from monitor.assess.score.facts.quantities.quantity import Readings
-from monitor.assess.score.facts.quantities.units import Unit, unit_after, unit_before
+from monitor.assess.score.facts.quantities.proportions import proportion
+from monitor.assess.score.facts.quantities.quantity import Listed, Quantity, Readings, is_negative
+from monitor.assess.score.facts.quantities.units import SYMBOL_OF_DEGREES, Unit, unit_after, unit_before
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
 from monitor.core.text.markup import blank_markup
 
 _BEGINNINGS = dates.STARTS | worded.STARTS
-_ARTICLES = frozenset(("a", "an"))  # numbers only in a source: "a month" is one
+# In an answer, numbers only where more of the measure follows: "an hour and 15 minutes", but not "a month".
+_ARTICLES = listed("a an ein eine einer un une una um uma een")
 _YEAR_SIGNS = frozenset("年년")
 _COUNTED = frozenset(("million", "billion", "thousand", "people", "users"))
 _LONGEST_WORD = 32  # letters of a word about which an answer is cached
 _LONGEST_IDENTIFIER = 100
+_FRACTION = 3  # tokens of one in figures
 _LONGEST_SUFFIX = 3  # capital letters after figures that make a name; longer ones are an unknown unit
 # Letters of an unknown unit: one may stand for a known unit (20t), longer ones are a word (30tägig).
 _LEAST_UNIT, _LONGEST_UNIT = 2, 4
@@ -41,10 +47,11 @@ def facts(text: str) -> tuple[Fact, ...]:
 
 def read(text: str, *, source: bool) -> Iterator[Fact]:
     """The facts of `text`. Those of a source are read generously, also from its code, but without plain names."""
-    tokens = Tokens(blank_markup(text, code=source))
+    plain = Plain(blank_markup(text, code=source))
+    tokens = Tokens(plain.text)
     reader = _Reader(tokens, language_of(text), source=source)
     begins_no_fact = _begins_none_of_source if source else _begins_none
-    after = 0
+    after = done = 0
     for i, raw in enumerate(tokens):
         if i < after or (len(raw) <= _LONGEST_WORD and begins_no_fact(raw)):  # nine words in ten
             continue
@@ -52,8 +59,10 @@ def read(text: str, *, source: bool) -> Iterator[Fact]:
         if found is None:
             continue
         after = found.after
-        start, end = tokens.start(i), tokens.end(after - 1)
-        yield Fact(kind=found.kind, start=start, end=end, text=text[start:end], key=found.key)
+        begin, end = plain.span(tokens.start(i), tokens.end(after - 1))
+        start, done = max(begin, done), max(end, done)  # two figures may be written as one form of LaTeX
+        if start < end:
+            yield Fact(kind=found.kind, start=start, end=end, text=text[start:end], key=found.key)
 
 
 @lru_cache(maxsize=CACHED)
@@ -65,7 +74,15 @@ def _begins_none_of_source(word: str) -> bool:
 @lru_cache(maxsize=CACHED)
 def _begins_none(word: str) -> bool:
     """Whether no fact of an answer begins with the word."""
-    return word in _ARTICLES or _begins_none_of_source(word)
+    return _begins_none_of_source(word)
+
+
+def _figures_apart(tokens: Tokens, i: int, after: int) -> tuple[Listed, ...]:
+    """The two figures of "3/4", which may also be 3 and 4."""
+    if after != i + _FRACTION or tokens.raw(i + 1) != "/":
+        return ()
+    figures = (tokens.raw(i), tokens.raw(i + 2))
+    return (Listed(tuple((Quantity(number=float(figure), step=1.0),) for figure in figures)),)
 
 
 class _Found(NamedTuple):
@@ -88,6 +105,8 @@ class _Reader:
         kind = self._tokens.kind(i)
         if kind == "word":
             return self._word(i)
+        if not self._source and (number := self._phone(i)):
+            return number
         if kind == "sign":
             at = numbers.after_currency(self._tokens, i)
             return self._number(at) if at else None
@@ -97,11 +116,22 @@ class _Reader:
             return self._named(i, i + 1)
         return self._date(i) or self._number(i)
 
+    def _phone(self, i: int) -> _Found | None:
+        tokens = self._tokens
+        read = phone(tokens.text, tokens.start(i))
+        if read is None:
+            return None
+        figures = tokens.raw(i)
+        bare = (Quantity(number=float(figures), step=1.0),) if figures.isdigit() and len(figures) >= LEAST else ()
+        return _Found(FactKind.NUMBER, (read[0], *bare), tokens.from_character(i + 1, read[1]))
+
     def _word(self, i: int) -> _Found | None:
         tokens = self._tokens
         raw, word = tokens.raw(i), tokens.word(i)
         if found := self._counted(i, word):
             return found
+        if century := dates.roman_century(tokens, i):
+            return _Found(FactKind.DATE, *century)
         if raw[0] == word[0]:  # iPhone is a name whose first letter is lower case
             return None if raw == word else self._named(i, i + 1)
         if (at := numbers.after_currency(tokens, i)) and (found := self._number(at)):
@@ -120,13 +150,21 @@ class _Reader:
         return self._number(i) if numeral or word in worded.STARTS else None
 
     def _date(self, i: int) -> _Found | None:
-        read = dates.moment(self._tokens, i, self._numerals, source=self._source)
+        tokens = self._tokens
+        if not self._source and (dated := ranges.dated_weekday(tokens, i, self._numerals)):
+            return _Found(FactKind.DATE, *dated)
+        read = dates.moment(tokens, i, self._numerals, source=self._source)
+        if read is None:
+            read = ranges.beside(tokens, i, self._numerals, source=self._source)
+            if read and self._source:  # it may be named without its month
+                bare = Quantity(number=float(tokens.raw(i)), step=1.0)
+                return _Found(FactKind.DATE, (*read[0], bare), read[1])
         if read is None:
             return None
         readings, after = read
         if readings[0].part == "year" and self._counts(i, after):
             return None
-        return _Found(FactKind.DATE, (*readings, *as_length(self._tokens, i)), after)
+        return _Found(FactKind.DATE, (*readings, *as_length(tokens, i)), after)
 
     def _counts(self, i: int, after: int) -> bool:
         """Whether a number that looks like a year counts something: 2000 meters, $2000, 2000 people."""
@@ -137,9 +175,19 @@ class _Reader:
 
     def _number(self, i: int) -> _Found | None:
         tokens = self._tokens
-        read = numbers.number(tokens, i, self._numerals, source=self._source)
-        if read is None:
-            return None
+        numeral = self._numerals.at(i)
+        article = not self._source and tokens.word(i) in _ARTICLES and (numeral is None or numeral.after == i + 1)
+        read = numbers.number(tokens, i, self._numerals, source=self._source or article)
+        if of := proportion(tokens, i, None if article else read, self._numerals, source=self._source):
+            shared, beside, end = of
+            if self._source:
+                return _Found(FactKind.NUMBER, (*(read[0] if read else ()), shared), read[1] if read else i + 1)
+            return _Found(FactKind.NUMBER, (shared, beside), end)
+        return self._measure(i, read, article=article) if read else None
+
+    def _measure(self, i: int, read: tuple[Readings, int], *, article: bool) -> _Found | None:
+        """The number at token `i` with what belongs to it: the letters of a unit, more parts, the end of a range."""
+        tokens = self._tokens
         readings, after = read
         if tokens.kind(i) in FIGURES and tokens.glued(after) and tokens.kind(after) in {"word", "identifier"}:
             return self._suffixed(i, after, readings)
@@ -148,12 +196,15 @@ class _Reader:
             if self._source:  # its parts count as well: each is read in its turn
                 return _Found(FactKind.NUMBER, (*readings, *sums), after)
             return _Found(FactKind.NUMBER, (*sums, *apart), end)
+        if article and all(q.step >= 1 for q in readings):
+            return None
         second = numbers.range_end(tokens, after)
         if second is not None:
             to = numbers.number(tokens, second, self._numerals, source=self._source)
             if to is not None:
-                readings = numbers.inherit(readings, to[0], source=self._source)
-        return _Found(FactKind.NUMBER, (*readings, *as_time(tokens, i, after)), after)
+                readings = numbers.inherit(readings, to[0], negative=is_negative(tokens, i), source=self._source)
+        others = (*_figures_apart(tokens, i, after), *as_time(tokens, i, after))
+        return _Found(FactKind.NUMBER, (*readings, *others), after)
 
     def _suffixed(self, i: int, after: int, readings: Readings) -> _Found:
         """Figures followed by letters that are not a known unit: 5G and 2FA are names, 900rpm is a number.
@@ -162,6 +213,9 @@ class _Reader:
         """
         letters = self._tokens.raw(after)
         a_unit = letters.isascii() and letters.isalpha() and _LEAST_UNIT <= len(letters) <= _LONGEST_UNIT
+        degrees = SYMBOL_OF_DEGREES.get(letters) if self._source else None
+        if degrees:  # 20C, which an answer may write 20 °C
+            return _Found(FactKind.NUMBER, tuple(replace(q, unit=degrees) for q in readings), after + 1)
         if letters[0].isupper() and len(letters) <= _LONGEST_SUFFIX and not (a_unit and self._source):
             return self._named(i, after + 1)
         if a_unit:

@@ -7,10 +7,13 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from monitor.assess.score.facts.dates import Moment, implied
+from monitor.assess.score.facts import roman
+from monitor.assess.score.facts.calendar.dates import FIRST_YEAR
+from monitor.assess.score.facts.calendar.moment import Moment, implied
 from monitor.assess.score.facts.extract import facts, read
 from monitor.assess.score.facts.fact import Fact, FactKind
 from monitor.assess.score.facts.names import acronyms, alone, fold, identifier, kin, words_of
+from monitor.assess.score.facts.phones import Phone, endings, phones
 from monitor.assess.score.facts.quantities.quantity import Listed, Quantity
 from monitor.assess.score.facts.quantities.quantity_index import Quantities
 from monitor.core.text.cache import cached_by_text
@@ -35,6 +38,8 @@ class _TextFacts:
     alone: frozenset[str]  # names of a single word, such as surnames
     acronyms: frozenset[str]
     identifiers: frozenset[str]
+    phones: frozenset[Phone]
+    phone_endings: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +72,8 @@ class FactIndex:
             return any(part.quantities.hold(reading) for part in self.parts)
         if isinstance(reading, Listed):
             return all(any(map(self._holds_reading, readings)) for readings in reading.parts)
+        if isinstance(reading, Phone):
+            return any(_holds_phone(part, reading) for part in self.parts)
         return isinstance(reading, Moment) and any(_holds_moment(part, reading) for part in self.parts)
 
     def _holds_name(self, fact: Fact) -> bool:
@@ -115,7 +122,12 @@ def _prefix(word: str, length: int) -> str:
 def _holds_moment(part: _TextFacts, moment: Moment) -> bool:
     if moment in part.moments:
         return True
-    return moment.part == "year" and part.quantities.hold(Quantity(number=float(moment.a), step=1.0))
+    return moment.part == "year" and moment.a > 0 and part.quantities.hold(Quantity(number=float(moment.a), step=1.0))
+
+
+def _holds_phone(part: _TextFacts, number: Phone) -> bool:
+    """Whether the text has the number, or one of the two has a code in front that the other leaves out."""
+    return number.figures in part.phone_endings or any(Phone(end) in part.phones for end in endings([number]))
 
 
 @cached_by_text
@@ -129,10 +141,11 @@ def _facts_of(text: str) -> _TextFacts:
         quantities += [reading for reading in fact.key if isinstance(reading, Quantity)]
         dated += [(fact.start, reading) for reading in fact.key if isinstance(reading, Moment)]
     quantities += [Quantity(number=float(port), step=1.0) for port in _PORT.findall(text)]
-    years = [m.a for _, m in dated if m.part in {"day", "month", "year"} and m.a]
-    quantities += [Quantity(number=float(year), step=1.0) for year in years]
+    years = [abs(m.a) for _, m in dated if m.part in {"day", "month", "year"} and (m.a > 0 or -FIRST_YEAR < m.a < 0)]
+    quantities += [Quantity(number=float(number), step=1.0) for number in (*years, *roman.values(text))]
     moments = [*[moment for _, moment in dated], *_combined(text, dated)]
-    words = frozenset([*words_of(text), *map(fold, _AFTER_FIGURES.findall(text))])
+    numbers = [*phones(text)]
+    words = frozenset([*words_of(text), *map(fold, _AFTER_FIGURES.findall(text)), *roman.spelled(text)])
     return _TextFacts(
         quantities=Quantities(quantities),
         moments=frozenset([coarser for moment in moments for coarser in implied(moment)]),
@@ -140,6 +153,8 @@ def _facts_of(text: str) -> _TextFacts:
         alone=frozenset(alone(text)),
         acronyms=frozenset(acronyms(text)),
         identifiers=frozenset(identifiers),
+        phones=frozenset(numbers),
+        phone_endings=frozenset(endings(numbers)),
     )
 
 

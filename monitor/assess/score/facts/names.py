@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from monitor.assess.score.facts.calendar_names import MONTHS, WEEKDAYS
+from monitor.assess.score.facts.calendar.calendar_names import MONTHS, WEEKDAYS
 from monitor.assess.score.facts.language import Language, listed
+from monitor.assess.score.facts.roman import roman
 from monitor.assess.score.facts.tokens import Tokens
 from monitor.core.text.words import few_marks
 
@@ -81,14 +82,14 @@ def acronyms(text: str) -> set[str]:
     Every tail of a run counts, since a title or the first word of the sentence may precede the name, both with and
     without the initials of words such as "of" and "the".
     """
-    found = {fold(word) for word in _ACRONYM.findall(text)}
+    found = {fold(word) for word in _ACRONYM.findall(text) if not roman(word)}
     found |= {fold(word[0].replace(".", "")) for word in _INITIALS.finditer(text)}
     for run in _CAPITALISED.finditer(text):
-        words = _WORD.findall(run[0])
-        every = "".join(word[0] for word in words)
-        capital = "".join(word[0] for word in words if word[0].isupper())
-        for initials in (every, capital):
-            found.update(fold(initials[at:]) for at in range(len(initials) - LETTERS + 1) if initials[at].isupper())
+        every = [word if roman(word) else word[0] for word in _WORD.findall(run[0])]  # WWII is not WWI
+        for initials in (every, [initial for initial in every if initial[0].isupper()]):
+            for at, first in enumerate(initials[: len(initials) - LETTERS + 1]):
+                if first[0].isupper():
+                    found.add(fold("".join(initials[at:])))
     return found
 
 

@@ -28,12 +28,14 @@ _TOKEN = re.compile(
   | (?P<clock>(?:(?<=\d)T)?\d{{1,2}}:[0-5]\d(?::[0-5]\d)?(?!\d)
       | \d{{1,2}}(?:h | {_GAP}?h{_GAP}?(?!\d\d{_GAP}?m))[0-5]\d(?!\w))  # 9h30, 9 h 30; not 1 h 30 min
   | (?P<identifier>{_LETTER}[\w]*+(?:[._-]?\d\w*+)*+)
-  | (?P<day>\d{{4}}(?P<cut>[-/.])\d{{1,2}}(?P=cut)\d{{1,2}}(?![\d])
+  | (?P<day>\d{{4}}\.[ ]\d{{1,2}}\.[ ]\d{{1,2}}(?!\d)                                       # 2020. 5. 3.
+      | \d{{4}}(?P<cut>[-/.])\d{{1,2}}(?P=cut)\d{{1,2}}(?![\d])
       | \d{{1,2}}(?P<break>[-/.])\d{{1,2}}(?P=break)(?:\d{{4}}|\d{{2}})(?![\d.]*\d)
       | (?:\d{{4}}\s?[年년]\s?)?\d{{1,2}}\s?[月월]\s?\d{{1,2}}\s?[日号號일] | \d{{4}}\s?[年년]\s?\d{{1,2}}\s?[月월])
   | (?P<number>
         \d{{1,15}}(?:[.,]\d{{1,15}})?(?:e[+-]?|E[+-]|{_POWER}\^[-−]?)\d{{1,2}}(?![\w-])   # 1.5e6, 1.5 × 10^6
       | \d{{1,15}}(?:[.,]\d{{1,15}})?{_POWER}⁻?[⁰¹²³⁴-⁹]{{1,2}}(?!\w)                       # 1.5 × 10⁶
+      | 10\^[-−]?\d{{1,2}}(?![\w-])                                                         # 10^6
       | \d{{1,3}}(?:,\d{{2,3}}){{1,8}}(?:\.\d{{1,15}})?(?![\d,.]*\d)
       | \d{{1,3}}(?:\.\d{{3}}){{2,8}}(?:,\d{{1,15}})?(?![\d,.]*\d)
       | \d{{1,3}}\.\d{{3}},\d{{1,15}}(?![\d,.]*\d)
@@ -42,15 +44,18 @@ _TOKEN = re.compile(
       | \.\d++(?![.,]\d))
   | (?P<version>\d++(?:\.\d++){{2,}}+\w*+)
   | (?P<digits>\d++)
-  | (?P<fraction>[¼½¾⅐-⅞])
-  | (?P<han>[{_HAN}]++)
-  | (?P<sign>[$€£¥₹₩%‰°~≈+−–—/:-])
-  | (?P<other>(?:(?![{_HAN}])[{_UNSPACED}])++ | . | \Z)
+  | (?P<fraction>[¼½¾⅐-⅞] | 半(?=[个個]?(?:小时|小時|月)|時間|年|天|日) | (?<=時間|小时|小時)半 | (?<=[年天月])半)
+  | (?P<han>[{_HAN}]++ | (?<=\d)[천백]?[만억조] | (?<=\d)[천백])                             # 5만
+  | (?P<sign>[$€£¥₹₩¢℃℉%‰°~≈+−–—/:-])
+  | (?P<other>(?:(?![{_HAN}半])[{_UNSPACED}])++ | . | \Z)
     )""",
     re.VERBOSE | re.DOTALL,
 )
 # Without the full-width comma, which in Chinese separates numbers and is not part of them.
-_NARROW = str.maketrans({full: chr(full - 0xFEE0) for full in range(0xFF01, 0xFF5F) if full != ord("，")} | {"　": " "})
+_NARROW = str.maketrans(
+    {full: chr(full - 0xFEE0) for full in range(0xFF01, 0xFF5F) if full != ord("，")} | {"　": " ", "⁄": "/"}
+)
+HALF = "半"  # a fraction in Chinese and Japanese, beside a unit
 AROUND = 12  # the most tokens that a reader looks ahead or back
 FIGURES = frozenset({"number", "digits"})
 
@@ -106,6 +111,12 @@ class Tokens:
         """The text between token `i` and the token before it, or the start or end of the text."""
         start = self._spans[i - 1][1] if i > 0 else 0
         return self.text[start : self._spans[i][0] if i < len(self._spans) else len(self.text)]
+
+    def from_character(self, i: int, end: int) -> int:
+        """The first token from `i` on that begins at or after the character `end`."""
+        while i < len(self._spans) and self._spans[i][0] < end:
+            i += 1
+        return i
 
     def glued(self, i: int) -> bool:
         """Whether token `i` follows the one before it directly."""

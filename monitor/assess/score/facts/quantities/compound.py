@@ -11,7 +11,7 @@ from monitor.assess.score.facts.quantities.quantity import Listed, Quantity, Rea
 from monitor.assess.score.facts.quantities.units import UNITS
 from monitor.assess.score.facts.tokens import FIGURES, Tokens
 
-_DIMENSIONS = frozenset(("time", "length", "mass"))
+_DIMENSIONS = frozenset(("time", "length", "mass", "dollar", "euro", "pound"))  # of money: 5 dollars and 50 cents
 _DECIMALS = 9  # what is left of the rounding errors of binary fractions
 _JOINS = listed("and und et y e en")
 _BETWEEN = listed("between zwischen entre tra fra tussen")  # "between 1 hour and 30 minutes" is a range
@@ -62,4 +62,4 @@ def _sums(readings: Readings, part: Readings) -> Iterator[Quantity]:
                 continue
             if whole.step >= 1 and other.factor < one.factor and rest.number * other.factor < one.factor:
                 total = round(whole.number * one.factor / other.factor + rest.number, _DECIMALS)
-                yield Quantity(number=total, step=rest.step, unit=other, about=whole.about or rest.about)
+                yield Quantity(number=total, step=rest.step, unit=other, about=whole.about or rest.about, parts=True)

@@ -109,9 +109,25 @@ def _says(held: Quantity, held_value: float, sought: Quantity, measure: _Measure
     if sought.about and off <= min(CALLED_ABOUT * size, max(measure.rough, step) / 2):
         return True
     if held.unit is None or sought.unit is None or held.unit == sought.unit:
-        return held.step < sought.step and off <= step / 2 * (1 + _EXACT)
+        return (held.step < sought.step or _rounded_fraction(held, sought)) and off <= step / 2 * (1 + _EXACT)
     limit = 1.0 if sought.unit.dimension == TEMPERATURE else CONVERTED * size
-    return off <= min(max(step, held.step * held.unit.factor) / 2, limit)
+    rounded = max(0.0 if _whole_beside(sought, held) else step, 0.0 if _whole_beside(held, sought) else _step(held))
+    return off <= min(rounded / 2, limit)
+
+
+def _rounded_fraction(held: Quantity, sought: Quantity) -> bool:
+    """Whether one is a fraction and the other a share of a whole too, as 33 % or 0.33 are of a third; not 33 users."""
+    shares = all(q.unit is not None or 0 < q.number < 1 for q in (held, sought))
+    return (held.fraction or sought.fraction) and shares
+
+
+def _whole_beside(quantity: Quantity, other: Quantity) -> bool:
+    """Whether a whole number is beside a measure of several parts, whose figures it does not round: 2 h, 1 h 55 min."""
+    return other.parts and not quantity.parts and quantity.step >= 1
+
+
+def _step(quantity: Quantity) -> float:
+    return quantity.step * (quantity.unit.factor if quantity.unit else 1.0)
 
 
 def _rough(number: float) -> float:

@@ -8,7 +8,7 @@ Values = tuple[tuple[float, float], ...]  # the readings of a number, as (value,
 
 GROUP = 3  # figures between two separators of thousands
 _SPACES = {ord(c): None for c in " \u00a0\u2009\u202f'’"} | str.maketrans("⁻−⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789")
-_POWER = re.compile(r"([\d.,]+)(?:[eE]|[×x·*]10\^?)([+-]?\d+)")  # 1.5e6, 1.5 × 10^6, 1.5 × 10⁶
+_POWER = re.compile(r"(?:([\d.,]+)(?:[eE]|[×x·*]10\^?)|10\^)([+-]?\d+)")  # 1.5e6, 1.5 × 10^6, 1.5 × 10⁶, 10^6
 _GROUPED = re.compile(r"[1-9]\d{0,2}([,.])\d{3}(?:\1\d{3})*(?:(?!\1)[,.]\d+)?")
 
 
@@ -48,7 +48,7 @@ def _by_form(raw: str) -> Values:
     plain = raw.translate(_SPACES)
     if power := _POWER.fullmatch(plain):
         by = 10.0 ** int(power[2])
-        return tuple((value * by, step * by) for value, step in _by_form(power[1]))
+        return tuple((value * by, step * by) for value, step in _by_form(power[1] or "1"))
     comma, point = plain.rfind(","), plain.rfind(".")
     if comma < 0 and point < 0:
         return ((float(plain), 1.0),)

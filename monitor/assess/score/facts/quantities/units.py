@@ -35,9 +35,14 @@ _DOLLAR, _EURO, _YEN, _YUAN = (_unit("dollar"),), (_unit("euro"),), (_unit("yen"
 
 # Written forms in lower case, by unit. An ambiguous form has several units, which give a fact several readings.
 _FORMS: tuple[tuple[str, tuple[Unit, ...]], ...] = (
-    ("% percent percentage prozent pourcent porcento porciento percentuali procent", (_unit(RATIO, 0.01),)),
+    (
+        """% percent percentage prozent pourcent porcento porciento percentuali procent pp prozentpunkt prozentpunkte
+        prozentpunkten""",
+        (_unit(RATIO, 0.01),),
+    ),
+    ("割", (_unit(RATIO, 0.1),)),
     ("‰", (_unit(RATIO, 0.001),)),
-    ("‱", (_unit(RATIO, 1e-4),)),
+    ("‱ bps basispunkt basispunkte basispunkten", (_unit(RATIO, 1e-4),)),
     ("ppm", (_unit(RATIO, 1e-6),)),
     ("ppb", (_unit(RATIO, 1e-9),)),
     ("微秒", (_unit("time", 1e-6),)),
@@ -147,11 +152,11 @@ _FORMS: tuple[tuple[str, tuple[Unit, ...]], ...] = (
     ("m³ m3", (_unit("volume", 1e3),)),
     ("cm³ cm3", (_unit("volume", 1e-3),)),
     ("sqft ft²", (_unit("area", 0.09290304),)),
-    ("°c celsius", (_unit(TEMPERATURE),)),
-    ("°f fahrenheit", (_unit(TEMPERATURE, 5 / 9, -160 / 9),)),
+    ("°c ℃ celsius", (_unit(TEMPERATURE),)),
+    ("°f ℉ fahrenheit", (_unit(TEMPERATURE, 5 / 9, -160 / 9),)),
     ("° degree degrees grad degrés grados graus gradi 度", (_unit(TEMPERATURE), _unit(TEMPERATURE, 5 / 9, -160 / 9))),
     ("$ dollar dollars usd us$ dólares dólar dollari 美元 ドル 달러", _DOLLAR),
-    ("cent cents", (_unit("dollar", 0.01), _unit("euro", 0.01))),
+    ("cent cents ¢", (_unit("dollar", 0.01), _unit("euro", 0.01))),
     ("€ eur euro euros 欧元 ユーロ 유로", _EURO),
     ("£ gbp", (_unit("pound"),)),
     ("¥", _YEN + _YUAN),
@@ -174,6 +179,7 @@ PREFIXES = frozenset(form for form, units in UNITS.items() if units[0].dimension
 _BEFORE_ONLY = frozenset("$€£¥₹₩")
 _DASHES = frozenset("-–")
 _ALSO_BEHIND = frozenset("€£¥")
+SYMBOL_OF_DEGREES: Final = {scale: UNITS[f"°{scale.lower()}"][0] for scale in "CF"}
 _SCALES = ("c", "f", "celsius", "fahrenheit")
 # Letters that are a unit only directly after the figures or in the right case ("5 m", but not "5 M" or "in 5 a man").
 _SHORT = listed("s h d m g l t w in an to go mo ko ha d or ore ora mes pies")
@@ -187,6 +193,7 @@ _PAIRS = (
     {("square", length): area for length, area in _SQUARE.items()}
     | {("sq", "feet"): "sqft", ("sq", "ft"): "sqft", ("percentage", "points"): "%", ("percentage", "point"): "%"}
     | {("basis", "points"): "‱", ("basis", "point"): "‱"}
+    | dict.fromkeys((("puntos", "porcentuales"), ("pontos", "percentuais"), ("punti", "percentuali")), "%")
     | {
         ("per", "cent"): "%",
         ("per", "cento"): "%",
@@ -261,4 +268,4 @@ def unit_before(tokens: Tokens, i: int) -> tuple[Unit, ...]:
     raw = tokens.raw(i - 1)
     if raw in _BEFORE_ONLY:
         return UNITS[raw]
-    return UNITS[raw.lower()] if raw.lower() in PREFIXES and (raw.isupper() or raw == "Rs") else ()
+    return UNITS[raw.lower()] if raw.lower() in PREFIXES and (raw.isupper() or raw in {"Rs", "Euro"}) else ()

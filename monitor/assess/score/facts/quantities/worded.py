@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from monitor.assess.score.facts.language import listed
+from monitor.assess.score.facts.quantities import fractions
+from monitor.assess.score.facts.quantities.fractions import PARTS, PLURAL_PARTS, added
 from monitor.assess.score.facts.quantities.numerals import SCALES, Numeral, Numerals, step_of
 from monitor.assess.score.facts.quantities.quantity import Quantity, Readings, is_negative, quantities, share
 from monitor.assess.score.facts.quantities.units import UNITS, Unit, unit_after
 from monitor.assess.score.facts.tokens import Tokens
 
-_ONES = listed("one an a ein eine einen einem einer un une una uno um uma een één half")
+_ONES = listed("one an a ein eine einen einem einer un une una uno um uma een één")
 # Words that are numbers, and more often something else: "sei" (you are), "neuf" (new), "achten" (respect), third
 # parties, rooms, days of the week. Alone and without a unit they are none in an answer.
 _OTHER_SENSES = listed(
@@ -22,61 +24,41 @@ _PLACES = listed(
     "of floor storey place position birthday anniversary edition president amendment street avenue century"
 )
 _PLACE = Unit(dimension="place")  # of an ordinal that may be seconds: a bare 32 would hold 32 seconds
-# Not in the feminine, which says the time: "las dos y media".
-_HALVES = frozenset(
-    (("and", "a", "half"), ("y", "medio"), ("et", "demi"), ("e", "meio"), ("e", "mezzo"), ("en", "een", "half"))
-)
-_HALVES_OF_UNIT = _HALVES | {("y", "media"), ("et", "demie"), ("e", "meia"), ("e", "mezza")}
-_PARTS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourths": 4, "fifth": 5}
-_PARTS |= {"fifths": 5, "sixth": 6, "eighth": 8, "tenth": 10, "tenths": 10}
-_PARTS |= dict.fromkeys(("drittel", "tercios", "terços", "terzi"), 3)
-_PARTS |= {"viertel": 4, "quarts": 4, "fünftel": 5, "zehntel": 10}
-_SIDES = listed("first second other latter former upper lower left right")  # words before a "half" that is no number
-_PLURAL_PARTS = listed(
-    """halves thirds quarters fourths fifths sixth eighth tenth tenths drittel viertel fünftel zehntel quarts
-    tercios terços terzi"""
-)
 
-STARTS = _ONES  # lower-case words that may begin a number, besides those of `numerals`
+STARTS = _ONES | fractions.STARTS  # lower-case words that may begin a number, besides those of `numerals`
 
 
 def worded(tokens: Tokens, i: int, numerals: Numerals, *, source: bool) -> tuple[Readings, int] | None:
+    """The number that begins with the word at token `i`, in its readings, and the token after it."""
     word = tokens.word(i)
     read = numerals.at(i)
-    if read and read.ordinal:
-        return _ordinal(tokens, i, read, source=source)
-    if word in _ONES and (read is None or read.after == i + 1):
+    if word in fractions.STARTS and (found := fractions.fraction_in_words(tokens, i, source=source)):
+        return found
+    if word in _ONES and not (read and read.ordinal) and (read is None or read.after == i + 1):
         found = _one(tokens, i, source=source)
-        if found or read is None or (word != "one" and not _half_after(tokens, i + 1)):
+        if found or read is None or (word != "one" and not added(tokens, i + 1)[0]):
             return found
     if read is None:
         return None
+    return (_ordinal if read.ordinal else _cardinal)(tokens, i, read, source=source)
+
+
+def _cardinal(tokens: Tokens, i: int, read: Numeral, *, source: bool) -> tuple[Readings, int] | None:
+    word = tokens.word(i)
     value, after, step, _ = read
     part = after + 1 if tokens.hyphen(after) else after
     piece = tokens.word(part)
-    if piece in _PLURAL_PARTS or (value == 1 and piece in _PARTS):
-        return (share(value / _PARTS[piece]),), part + 1
-    if half := _half_after(tokens, after):
-        value, step, after = value + step / 2, step / 2, after + half
+    if piece in PLURAL_PARTS or (value == 1 and piece in PARTS):
+        return fractions.shares(tokens, value / PARTS[piece], part + 1, source=source)
+    fraction, end = added(tokens, after)
+    if fraction:
+        value, step, after = value + step * fraction, step * fraction, end
         if (scale := SCALES.get(tokens.word(after))) and tokens.gap(after) == " ":
             value, step, after = value * scale, step * scale, after + 1
     units, following = unit_after(tokens, after)
     if not units and not source and (value == 1 or (after == i + 1 and word in _OTHER_SENSES)):
         return None
     return quantities(((value, step),), units or (None,), negative=is_negative(tokens, i)), following
-
-
-def _half_after(tokens: Tokens, i: int) -> int:
-    """How many tokens say "and a half" from token `i` on."""
-    words = (tokens.word(i), tokens.word(i + 1), tokens.word(i + 2))
-    return next((length for length in (2, 3) if words[:length] in _HALVES), 0)
-
-
-def half_of_unit(tokens: Tokens, i: int) -> int:
-    """How many tokens say "and a half" from token `i` on, after a unit; not in "and a half-price ticket"."""
-    words = (tokens.word(i), tokens.word(i + 1), tokens.word(i + 2))
-    length = next((length for length in (2, 3) if words[:length] in _HALVES_OF_UNIT), 0)
-    return 0 if tokens.hyphen(i + length) else length
 
 
 def _ordinal(tokens: Tokens, i: int, read: Numeral, *, source: bool) -> tuple[Readings, int] | None:
@@ -86,8 +68,13 @@ def _ordinal(tokens: Tokens, i: int, read: Numeral, *, source: bool) -> tuple[Re
     if read.value < _LEAST_ORDINAL or (not source and (_classifies(tokens, i) or word in _OTHER_SENSES)):
         return None
     place = Quantity(number=read.value, step=1.0)
-    if word in _PARTS and (source or before == "a"):
-        return (share(1 / _PARTS[word]), place), read.after
+    if word in PARTS and (source or before in {"a", "an"}):
+        part = tokens.word(read.after) == "of" and fractions.of_whole(
+            tokens, 1 / PARTS[word], read.after, source=source
+        )
+        if part and not source:
+            return part
+        return (*(part[0] if part else ()), share(1 / PARTS[word]), place), read.after
     return (place,), read.after
 
 
@@ -119,15 +106,8 @@ def _numbers_a_list(tokens: Tokens, i: int) -> bool:
 
 
 def _one(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | None:
-    """The numbers "one" and "half", before a unit or of something. In a source, an article before a unit is also 1."""
+    """The number "one" before a unit. In a source, an article before a unit is also 1."""
     word = tokens.word(i)
-    if word == "half":
-        side = tokens.word(i - 1) in _SIDES
-        of_unit = tokens.word(i + 1) in {"a", "an"} and tokens.gap(i + 1).isspace() and tokens.gap(i + 2).isspace()
-        if of_unit and not side and (units := UNITS.get(tokens.word(i + 2), ())):
-            return quantities(((0.5, 0.5),), units), i + 3
-        part = tokens.word(i + 1) in {"of", "the"} and not side
-        return ((share(0.5),), i + 1) if source or part else None
     units, after = unit_after(tokens, i + 1)
     if not units or (word != "one" and not source):
         return None

@@ -175,3 +175,32 @@ def test_an_unknown_unit_in_another_form_is_held(answer, document):
 )
 def test_a_name_with_figures_hides_no_figure(answer, document):
     assert len(missing(answer, FactIndex.of([document]))) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "document"),
+    [
+        ("It takes 2 hours.", "It takes 1 h 55 min."),
+        ("It takes 1 h 55 min.", "It takes 2 hours."),
+        ("It takes 1h55.", "It takes 2 hours."),
+        ("It takes 2 hours 5 minutes.", "It takes 2 hours."),
+        ("It takes 1 h 57 min.", "It takes 1 h 55 min."),
+        ("He is 6 feet tall.", "He is 5 feet 11 inches tall."),
+        ("It takes 2.0 hours.", "It takes 1 h 55 min."),
+    ],
+)
+def test_a_measure_of_several_parts_is_as_exact_as_its_last(answer, document):
+    assert len(missing(answer, FactIndex.of([document]))) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "document"),
+    [
+        ("It takes about 2 hours.", "It takes 1 h 55 min."),
+        ("It takes 1.9 hours.", "It takes 1 h 55 min."),  # rounded as written
+        ("He is 1.80 m tall.", "He is 5 feet 11 inches tall."),
+        ("He is 5 feet 11 inches tall.", "He is 180 cm tall."),
+    ],
+)
+def test_rounded_and_converted_measures_of_several_parts_are_held(answer, document):
+    assert missing(answer, FactIndex.of([document])) == ()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from monitor.assess.score.facts.dates import HOURS, MINUTES, Moments, of_day
+from dataclasses import replace
+
+from monitor.assess.score.facts.calendar.clock import HOURS, MINUTES, of_day
+from monitor.assess.score.facts.calendar.moment import Moments
 from monitor.assess.score.facts.language import listed
 from monitor.assess.score.facts.quantities.quantity import Readings, quantities
 from monitor.assess.score.facts.quantities.units import UNITS
@@ -18,7 +21,8 @@ def as_length(tokens: Tokens, i: int) -> Readings:
     raw = tokens.raw(i)
     hours, h, minutes = raw.partition("h")
     if tokens.kind(i) == "clock" and h:
-        return quantities(((int(hours) * MINUTES + int(minutes), 1.0),), UNITS["min"])
+        total = quantities(((int(hours) * MINUTES + int(minutes), 1.0),), UNITS["min"])
+        return tuple(replace(q, parts=True) for q in total)
     decade = tokens.kind(i) == "digits" and len(raw) == _LONGEST and tokens.raw(i + 1) == "s" and tokens.glued(i + 1)
     before = tokens.word(i - 1)
     surely = (

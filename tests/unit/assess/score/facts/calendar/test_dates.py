@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.assess.score.facts import FactIndex, FactKind, facts
-from monitor.assess.score.facts.dates import Moment, implied
+from monitor.assess.score.facts.calendar.moment import Moment, implied
 
 
 def dates(text):
