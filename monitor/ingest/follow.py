@@ -40,8 +40,9 @@ class FollowSource(Source):
     position is (file, 0, byte offset of the line); the file is named `<real path>#<inode>-<hash>`, as in the offsets.
 
     A replaced file comes before its successor in each poll, until it has not grown for `DRAIN` by `clock`; only then
-    does its last line count without a line end. A file that is shorter than what was read of it, or has another first line,
-    or no line end where reading stopped, was emptied in place; it is read from its start, and its offset goes back.
+    does its last line count without a line end. A file that is shorter than what was read of it, or has another first
+    line, or no line end where reading stopped, was emptied in place; it is read from its start, and its offset goes
+    back.
 
     Raises:
         WrongSettings: two paths are the same file, or a path is no readable plain file, or is compressed or a table.

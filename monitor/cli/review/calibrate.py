@@ -13,6 +13,7 @@ from rich.table import Table
 from monitor.cli.review.labelled import assessed
 from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.errors import WrongSettings
+from monitor.core.files import output_file
 from monitor.core.settings.load import load_settings
 from monitor.core.text.plain import readable
 
@@ -71,20 +72,18 @@ def calibrate(
         raise WrongSettings(f"{out} exists already: choose another name, or --force to overwrite it")
     if not out.parent.is_dir():
         raise WrongSettings(f"{out}: folder {out.parent} does not exist")
-    made = assessed(labels, profile)
-    found = calibrated(
-        made.rows,
-        made.assessments,
-        start=made.profile,
-        name=name,
-        objective=objective,
-        detector_model=made.detector,
-        seed=seed,
-    )
-    try:
-        out.write_text(profile_toml(found.profile), encoding="utf-8")
-    except OSError as error:
-        raise WrongSettings(f"cannot write {out}: {error.strerror}") from None
+    with output_file(out) as file:  # made first, so that a folder that cannot be written to costs nobody the wait
+        made = assessed(labels, profile)
+        found = calibrated(
+            made.rows,
+            made.assessments,
+            start=made.profile,
+            name=name,
+            objective=objective,
+            detector_model=made.detector,
+            seed=seed,
+        )
+        file.write(profile_toml(found.profile))
     if as_json:
         figures = found.profile.calibration.model_dump() if found.profile.calibration else {}
         print_json(

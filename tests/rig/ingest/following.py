@@ -42,8 +42,11 @@ class Reader:
             now=lambda: self.now + self.clock_set_by,
             max_message_bytes=self.limit,
             stop=self.stop,
-            clock=lambda: self.now.timestamp(),
+            clock=self._elapsed,
         )
+
+    def _elapsed(self) -> float:
+        return (self.now - NOON).total_seconds()
 
     def restart(self) -> None:
         self.source.close()

@@ -99,6 +99,13 @@ def test_what_cannot_be_done_is_said(offline, tmp_path, arguments, words):
     assert not (tmp_path / "mine.toml").exists()
 
 
+def test_a_folder_that_cannot_be_written_to_is_found_before_the_work(offline):
+    ended = offline.run("calibrate", "missing.jsonl", "--out", "/proc/mine.toml")
+    assert ended.returncode == 2, ended.stdout
+    assert "cannot write /proc/mine.toml" in ended.stderr
+    assert "missing.jsonl" not in ended.stderr  # the labels were not looked for yet
+
+
 def test_one_that_is_not_better_is_not_recommended(offline, tmp_path):
     rows = [json.loads(line) for line in labels().splitlines()]
     for i, row in enumerate(rows):
