@@ -98,14 +98,10 @@ def calibrate(
     else:
         _print_calibrated(found)
         _print_gain(found.gain, made.profile)
-    if found.gain.better:
+    why = found.gain.against(readable(made.profile.name))
+    if why is None:
         sys.stderr.write(f"wrote {out}; set MONITOR_PROFILE={out} to use it\n")
         return
-    start = readable(made.profile.name)
-    if not found.gain.tells:
-        why = "does not clearly tell self-generated answers from grounded ones"
-    else:
-        why = f"is worse than {start}" if found.gain.worse else f"is not clearly better than {start}"
     sys.stderr.write(f"wrote {out}, but do not use it: on held-out answers it {why}; more labels may help\n")
     raise typer.Exit(1)
 
@@ -142,6 +138,7 @@ def profiles(
                     "embedding_model": p.embedding_model,
                     "token_model": p.token_model,
                     "calibrated": p.calibrated,
+                    "note": p.note,
                     "configured": key == configured,
                     "earlier": key in earlier,
                 }
@@ -157,7 +154,10 @@ def profiles(
         told = " (earlier)" if key in earlier else ""
         told += " (MONITOR_PROFILE)" if key == configured else ""
         table.add_row(literal(key) + told, p.hash[:8], literal(p.embedding_model), state)
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    console.print(table)
+    if configured is not None:  # its note says whether `calibrate` advised against it
+        console.print(f"{literal(configured)}: {literal(rows[configured].note)}", soft_wrap=True)
 
 
 def _print_calibrated(found: Calibrated) -> None:
