@@ -25,7 +25,7 @@ from monitor.alert.state import State, Transition
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.prices import read_prices
 from monitor.assess.explain import COLOURS
-from monitor.cli.demo.place import empty, in_the_demo, settings_of_demo
+from monitor.cli.demo.place import alone, empty, in_the_demo, settings_of_demo
 from monitor.cli.demo.slack_preview import SlackPreview
 from monitor.cli.demo.with_llm import print_judgements, workers_running
 from monitor.cli.explain.brief import in_brief
@@ -95,6 +95,7 @@ def play_demo(
         settings = settings_of_dashboard(settings)
     demo_settings = settings_of_demo(settings, llm, folder="demo")
     with ExitStack() as stack:
+        stack.enter_context(alone(demo_settings.state_dir))
         if kafka:
             from monitor.cli.demo.through_kafka import demo_topic
 
