@@ -147,11 +147,21 @@ class KafkaCluster:
         """Returns when every node that runs has joined the cluster and serves clients."""
         deadline = time.monotonic() + _TO_START
         for node, running in self._running.items():
-            while (ended := running.process.poll() is not None) or _READY not in self._log_of(node):
-                if ended or time.monotonic() > deadline:
-                    problem = "has ended" if ended else "does not get ready"
-                    raise OutOfReach(f"Kafka's node {node} {problem}:\n{last_lines(self._log_of(node))}")
+            while running.process.poll() is not None or _READY not in self._log_of(node):
+                self.check()
+                if time.monotonic() > deadline:
+                    raise OutOfReach(f"Kafka's node {node} does not get ready:\n{last_lines(self._log_of(node))}")
                 time.sleep(0.05)
+
+    def check(self) -> None:
+        """Makes sure that no node has ended by itself, as on a full disk.
+
+        Raises:
+            OutOfReach: one has; the message ends with its log.
+        """
+        for node, running in self._running.items():
+            if running.process.poll() is not None:
+                raise OutOfReach(f"Kafka's node {node} has ended:\n{last_lines(self._log_of(node))}")
 
     def stop(self, node: int) -> None:
         """Stops a node with SIGTERM, and kills it if that takes too long."""

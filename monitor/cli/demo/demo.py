@@ -96,10 +96,11 @@ def play_demo(
     demo_settings = settings_of_demo(settings, llm, folder="demo")
     with ExitStack() as stack:
         stack.enter_context(alone(demo_settings.state_dir))
+        check: Callable[[], None] | None = None
         if kafka:
             from monitor.cli.demo.through_kafka import demo_topic
 
-            topic = stack.enter_context(demo_topic(settings.kafka))
+            topic, check = stack.enter_context(demo_topic(settings.kafka))
             ingest = settings.ingest.model_copy(update={"batch_ms": 50})  # each step waits for the previous one
             demo_settings = demo_settings.model_copy(update={"kafka": topic, "ingest": ingest})
         logging.getLogger("monitor.app.audit.key").setLevel(logging.ERROR)  # nobody has to keep a copy of a demo's key
@@ -114,7 +115,7 @@ def play_demo(
             now=application.now(),
         )
         _introduce(console, application, scenario, kafka=kafka)
-        with workers_running(application), _assessing(application, kafka=kafka) as assess:
+        with workers_running(application), _assessing(application, check) as assess:
             played = _play(application, scenario, assess, seed=seed, console=console)
         if application.language_models.judge is not None:
             print_judgements(console, application)
@@ -128,13 +129,13 @@ def play_demo(
 
 @contextmanager
 def _assessing(
-    application: Application, *, kafka: bool
+    application: Application, check: Callable[[], None] | None
 ) -> Iterator[Callable[[Sequence[Interaction]], list[Assessment]]]:
-    """Yields the function that turns interactions into stored assessments: directly, or through Kafka."""
-    if kafka:
+    """Yields the function that turns interactions into stored assessments: directly, or with `check` through Kafka."""
+    if check is not None:
         from monitor.cli.demo.through_kafka import through_kafka
 
-        with through_kafka(application) as assess:
+        with through_kafka(application, check) as assess:
             yield assess
         return
 

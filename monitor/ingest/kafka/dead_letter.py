@@ -20,7 +20,7 @@ from monitor.core.ports import Store
 from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.trace import Collected
 from monitor.ingest.kafka.client import kafka_errors
-from monitor.ingest.kafka.producer import SECONDS, connected_producer, partitions_for
+from monitor.ingest.kafka.producer import SECONDS, close_producer, connected_producer, partitions_for
 
 log = logging.getLogger(__name__)
 WINDOW = 1_000  # messages of a topic for the ratio
@@ -140,7 +140,7 @@ class DeadLetterMirror:
                     log.error("a dead letter is too long for %s: %s", self._topic, error)  # noqa: TRY400  one line will do
 
     def close(self) -> None:
-        self._producer.close(timeout=1)
+        close_producer(self._producer)
 
 
 def _headers(letter: DeadLetter) -> list[tuple[str, bytes]]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from kafka.errors import KafkaTimeoutError
 
 from monitor.core.errors import Fatal, Retriable
 from monitor.core.message import Offset, Position
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.trace import Collected
-from monitor.ingest.kafka.dead_letter import WINDOW, DeadLetterGate, DeadLetterLimit
+from monitor.ingest.kafka import dead_letter
+from monitor.ingest.kafka.dead_letter import WINDOW, DeadLetterGate, DeadLetterLimit, DeadLetterMirror
 from monitor.simulate.fakes.flow import MemoryStore
 from tests.factories.answers import NOON, a_batch, a_dead_letter, a_message, an_assessment, an_interaction
 
@@ -156,3 +159,26 @@ def test_a_batch_without_dead_letters_is_not_mirrored():
     mirror = Mirror()
     DeadLetterGate(MemoryStore(), DeadLetterLimit(consecutive=2, ratio=1), mirror).write(batch(".."))
     assert mirror.sent == []
+
+
+class Producer:
+    """Holds a record that no broker takes: like the client it cannot be closed before its sender gives up."""
+
+    def __init__(self):
+        self.waiting, self.closed, self._sender = True, False, self
+
+    def force_close(self):
+        self.waiting = False
+
+    def close(self, timeout):
+        if self.waiting:
+            raise KafkaTimeoutError("Timeout waiting for future")
+        self.closed = True
+
+
+def test_a_mirror_is_closed_although_no_broker_takes_its_letters(monkeypatch):
+    producer = Producer()
+    monkeypatch.setattr(dead_letter, "connected_producer", lambda *_, **__: producer)
+    monkeypatch.setattr(dead_letter, "partitions_for", lambda *_, **__: 1)
+    DeadLetterMirror(KafkaSettings(bootstrap_servers=("broker:9092",), topics=("rag",)), "dead").close()
+    assert producer.closed
