@@ -24,6 +24,16 @@ def test_a_demo_that_is_at_work_is_left_alone(fresh, arguments, folder):
     assert "support bot" not in ended.stdout
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_demo_that_is_told_to_end_leaves_no_database_running(fresh, number):
+    """As by `docker stop`, or when its terminal is closed."""
+    running = fresh.start("demo", "--plain", anew=True, EMBEDDING__PROVIDER="hash")
+    until("it plays", lambda: "% negative" in running.out)
+    running.process.send_signal(number)
+    assert running.ended() == 128 + number
+    assert not (Path(fresh.settings["STATE_DIR"]) / "demo/postgres/postmaster.pid").exists()
+
+
 @pytest.mark.usefixtures("kafka")  # skips without Java
 def test_a_demo_whose_broker_ends_says_so_and_leaves_nothing_behind(fresh, monkeypatch, tmp_path):
     """As where its disk is full, or the system needs its memory."""
