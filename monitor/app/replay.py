@@ -53,6 +53,8 @@ class Unchanged:
 class Summary:
     """The ledger of the input, the number of answers per verdict, their apps, and the first rejected lines.
 
+    `negative` is the app and the id of the first answer that refuses or is self-generated.
+
     `collected` messages hold spans, of `traces`, or several turns. `turns` counts what this process stored of them, by
     outcome, duplicates included.
     """
@@ -60,6 +62,7 @@ class Summary:
     def __init__(self) -> None:
         self.tally = Tally()
         self.verdicts: Counter[Verdict] = Counter()
+        self.negative: tuple[str, str] | None = None
         self.rejected: list[str] = []
         self.unchanged = Unchanged()
         self.other_texts: list[str] = []  # some of the answers whose id is stored with another text
@@ -73,8 +76,7 @@ class Summary:
     def add(self, batch: Batch, tally: Tally) -> None:
         """Adds a stored batch; the verdicts count every answer read, duplicates included."""
         self.tally += tally
-        self.apps.update(a.interaction.app for a in batch.assessments)
-        self.verdicts.update(a.verdict for a in batch.assessments)
+        self._add_verdicts(batch)
         self.rejected += map(rejection, batch.dead_letters[: SHOWN - len(self.rejected)])
         self.collected += len(batch.collected)
         for one in batch.collected:
@@ -89,10 +91,17 @@ class Summary:
             assessments=tuple(a for a in batch.assessments if a.interaction.id in self._ids),
             unscored=tuple(it for it in batch.unscored if it.id in self._ids),
         )
-        self.apps.update(a.interaction.app for a in own.assessments)
-        self.verdicts.update(a.verdict for a in own.assessments)
+        self._add_verdicts(own)
         self.turns.update(assessed=len(own.assessments), unscored=len(own.unscored))
         return own
+
+    def _add_verdicts(self, batch: Batch) -> None:
+        self.apps.update(a.interaction.app for a in batch.assessments)
+        self.verdicts.update(a.verdict for a in batch.assessments)
+        if self.negative is None:
+            self.negative = next(
+                ((a.interaction.app, a.interaction.id) for a in batch.assessments if a.verdict.negative), None
+            )
 
 
 def replay(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from monitor.alert.notify.loop import AlertLoop
 from monitor.app.background.alert_rounds import alert_rounds
 from monitor.app.background.collecting import collecting
+from monitor.app.background.connecting import unless_stopped
 from monitor.app.background.progress import recorded_progress
 from monitor.app.background.sealer_process import sealer_process
 from monitor.app.background.trimming import trimming
@@ -32,6 +33,7 @@ from monitor.app.wiring.application import Application
 from monitor.core.batch import Batch, Tally
 from monitor.core.errors import WrongSettings
 from monitor.core.ports import Source, Store
+from monitor.core.retry import Interrupted
 from monitor.core.stage import observed_by
 from monitor.ingest.files import STDIN, FileSource
 from monitor.ingest.follow import FollowSource
@@ -89,8 +91,11 @@ def serve(
     if files:
         source, store = _files(application, files, stop), application.store
     else:
-        store, source = application.kafka.store(), (topics := _topics(application))
-        alive = _polls(application, topics)
+        try:
+            store, topics = unless_stopped(stop, lambda: (application.kafka.store(), _topics(application)))
+        except Interrupted:
+            return Tally()
+        source, alive = topics, _polls(application, topics)
     with _scheduled(application):
         return _flow(
             application,
@@ -141,8 +146,11 @@ def consume(
     and alerts do not count the new ones. Returns the ledger of the run; raises as `serve` does.
     """
     application.prepare()
-    store = application.kafka.store(rescore=application.assessing.profile.hash if rescore else "")
-    source = _topics(application, span)
+    of = application.assessing.profile.hash if rescore else ""
+    try:
+        store, source = unless_stopped(stop, lambda: (application.kafka.store(rescore=of), _topics(application, span)))
+    except Interrupted:
+        return Tally()
     tally = _flow(
         application,
         source,

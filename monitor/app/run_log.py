@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -48,6 +49,6 @@ class RunLog:
             log.info(
                 "the first answer of %s: monitor explain %s",
                 readable(it.app),
-                readable(f"{it.app}/{it.id}"),
+                readable(shlex.quote(f"{it.app}/{it.id}")),
                 extra={"app": it.app, "interaction_id": it.id},
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import asdict
 from datetime import timedelta
@@ -17,10 +18,11 @@ from monitor.cli.terminal import AppOfEvents, AsJson, Dialect, Map, plural, prin
 from monitor.core.errors import WrongSettings
 from monitor.core.model import Verdict
 from monitor.core.pending import Work
+from monitor.core.text.interaction_name import explain_command
 from monitor.core.text.plain import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from monitor.app.replay import Summary, Unchanged
 
@@ -90,6 +92,8 @@ def replay(
             stored = plural(summary.unchanged.answers, "answer")
             say(f"{stored} stored under another profile keep their verdicts; to judge them under this one too:")
             say(f"  {readable(rescore)}")
+        for line in _next_steps(summary):
+            say(readable(line))
         if stop.is_set():
             say("stopped before the end; a second run counts what is stored already as duplicates")
     useless = 0 < tally.received == tally.dead  # not the kind of file that was meant
@@ -97,6 +101,19 @@ def replay(
         say("nothing was assessed: see `monitor docs start/forms` for what a file may hold, and `monitor decode FILE`")
     if stop.is_set() or not tally.balanced or useless or (strict and tally.dead):
         raise typer.Exit(1)
+
+
+def _next_steps(summary: Summary) -> Iterator[str]:
+    """Yields the commands that show the answers, each with what it shows; nothing without answers."""
+    if not summary.apps:
+        return
+    yield "next:"
+    if summary.negative is not None:
+        yield f"  {explain_command(*summary.negative)}  # why this answer is negative"
+    (*_, app) = summary.apps
+    of = f" --app {shlex.quote(app)}" if len(summary.apps) == 1 else ""
+    yield f"  monitor explain{of}  # the newest answers with their verdicts"
+    yield "  monitor serve  # all answers, on pages in the browser: the negative ones by themselves, and over time"
 
 
 def _rescore(unchanged: Unchanged, profile: str) -> str | None:

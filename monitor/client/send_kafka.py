@@ -52,5 +52,9 @@ class KafkaSender:
 
     def _give_up(self) -> None:
         producer, self._producer = self._producer, None
-        if producer is not None:
+        if producer is None:
+            return
+        try:
             producer.close(timeout=1)
+        except Exception:  # records wait for a broker: kafka-python raises then, and would go on with them
+            producer._sender.force_close()  # noqa: SLF001  the client has no public way

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event
+from time import monotonic
 
 from typing_extensions import override
 
@@ -38,9 +39,10 @@ class FollowSource(Source):
     Waits for paths that do not exist yet. Cuts a line longer than `max_message_bytes` one byte after that limit. A
     position is (file, 0, byte offset of the line); the file is named `<real path>#<inode>-<hash>`, as in the offsets.
 
-    A replaced file comes before its successor in each poll, until it has not grown for `DRAIN` by `now`; only then does
-    its last line count without a line end. A file that is shorter than what was read of it, or has another first line,
-    or no line end where reading stopped, was emptied in place; it is read from its start, and its offset goes back.
+    A replaced file comes before its successor in each poll, until it has not grown for `DRAIN` by `clock`; only then
+    does its last line count without a line end. A file that is shorter than what was read of it, or has another first
+    line, or no line end where reading stopped, was emptied in place; it is read from its start, and its offset goes
+    back.
 
     Raises:
         WrongSettings: two paths are the same file, or a path is no readable plain file, or is compressed or a table.
@@ -54,6 +56,7 @@ class FollowSource(Source):
         now: Callable[[], datetime],
         max_message_bytes: int,
         stop: Event,
+        clock: Callable[[], float] = monotonic,  # in seconds; unlike `now`, nobody sets it
     ) -> None:
         seen = dict[Path, Path]()
         for path in paths:
@@ -65,7 +68,7 @@ class FollowSource(Source):
         self._progress = FileProgress()
         self._tails = [_Tail(path, real, self._offsets, max_message_bytes, stop) for real, path in seen.items()]
         self.paths = tuple(tail.name for tail in self._tails)  # as `progress` names them
-        self._now, self._stop, self._first = now, stop, 0
+        self._now, self._clock, self._stop, self._first = now, clock, stop, 0
 
     @override
     def poll(self, *, max_messages: int, max_bytes: int, timeout: float) -> Sequence[Message] | None:
@@ -79,7 +82,7 @@ class FollowSource(Source):
         received_at, messages, size = self._now(), list[Message](), 0
         first, self._first = self._first, (self._first + 1) % len(self._tails)  # a busy file must not starve the others
         for tail in self._tails[first:] + self._tails[:first]:
-            for position, value, length in tail.lines(received_at):
+            for position, value, length in tail.lines(self._clock()):
                 if length > len(value) or value.strip():
                     messages.append(Message(value=value, position=position, received_at=received_at, size=length))
                     size += len(value)
@@ -131,7 +134,7 @@ class _Tail:
         self._file: _File | None = None
         self._replaced: list[_File] = []  # oldest first
 
-    def lines(self, now: datetime) -> Iterator[_Line]:
+    def lines(self, now: float) -> Iterator[_Line]:
         """Every whole line that is there now; replaced files come first."""
         if self._file is None or self._is_replaced(self._file):
             opened = self._open()  # before the old file is read, so that no line can slip in between
@@ -191,7 +194,7 @@ class _File:
         self._offset = 0
         self._emptied = False
         self._ended = True  # whether reading stopped behind the end of a line
-        self._grown: tuple[int, datetime] | None = None  # size, and when it was first seen
+        self._grown: tuple[int, float] | None = None  # size, and when it was first seen
 
     def stat(self) -> os.stat_result:
         return os.fstat(self._raw.fileno())
@@ -199,12 +202,12 @@ class _File:
     def close(self) -> None:
         self._buffer.close()
 
-    def is_quiet(self, now: datetime) -> bool:
+    def is_quiet(self, now: float) -> bool:
         """Whether the file has not grown for `DRAIN`, as seen by the calls of this method."""
         size = self.stat().st_size
         if self._grown is None or self._grown[0] != size:
             self._grown = size, now
-        return now - self._grown[1] >= DRAIN
+        return now - self._grown[1] >= DRAIN.total_seconds()
 
     def lines(self, *, final: bool) -> Iterator[_Line]:
         """Every whole line that is there now; with `final`, also a last line without its end."""

@@ -19,7 +19,7 @@ from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM
 from typing import Self
 
 from monitor.core.errors import OutOfReach
-from monitor.simulate.kafka_jars import class_archive, java_program, last_lines, run
+from monitor.simulate.kafka_jars import class_archive, java_environment, java_program, last_lines, run
 
 _OWN_TOPICS = ("offsets.topic", "transaction.state.log", "share.coordinator.state.topic")
 _READY = "Kafka Server started"
@@ -64,6 +64,7 @@ class KafkaCluster:
     that is stopped leaves the `class_archive`. Calls are for one thread at a time.
 
     Raises:
+        OutOfReach: no port is free.
         WrongSettings: Java is missing or too old; raised, as the next one, when the block is entered.
         OutOfReach: a node does not start; the message ends with its log.
     """
@@ -121,7 +122,13 @@ class KafkaCluster:
         with self._file(node, "log").open("ab") as log:
             log_from = log.tell()
             process = subprocess.Popen(  # noqa: S603  our own program
-                keeper, cwd=self.folder, stdin=taken, stdout=log, stderr=log, start_new_session=True
+                keeper,
+                cwd=self.folder,
+                env=java_environment(),
+                stdin=taken,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )  # in a session of its own, so that Ctrl-C reaches only us
         os.close(taken)
         self._running[node] = _Running(process=process, orders=orders, log_from=log_from)
@@ -140,11 +147,21 @@ class KafkaCluster:
         """Returns when every node that runs has joined the cluster and serves clients."""
         deadline = time.monotonic() + _TO_START
         for node, running in self._running.items():
-            while (ended := running.process.poll() is not None) or _READY not in self._log_of(node):
-                if ended or time.monotonic() > deadline:
-                    problem = "has ended" if ended else "does not get ready"
-                    raise OutOfReach(f"Kafka's node {node} {problem}:\n{last_lines(self._log_of(node))}")
+            while running.process.poll() is not None or _READY not in self._log_of(node):
+                self.check()
+                if time.monotonic() > deadline:
+                    raise OutOfReach(f"Kafka's node {node} does not get ready:\n{last_lines(self._log_of(node))}")
                 time.sleep(0.05)
+
+    def check(self) -> None:
+        """Makes sure that no node has ended by itself, as on a full disk.
+
+        Raises:
+            OutOfReach: one has; the message ends with its log.
+        """
+        for node, running in self._running.items():
+            if running.process.poll() is not None:
+                raise OutOfReach(f"Kafka's node {node} has ended:\n{last_lines(self._log_of(node))}")
 
     def stop(self, node: int) -> None:
         """Stops a node with SIGTERM, and kills it if that takes too long."""
@@ -231,10 +248,20 @@ class KafkaCluster:
 
 
 def _free_ports(number: int) -> Iterable[int]:
-    """Ports of 127.0.0.1 that are free at the moment."""
+    """Ports of 127.0.0.1 that are free at the moment.
+
+    Raises:
+        OutOfReach: there are not so many, or none can be used at all, as without a loopback device.
+    """
     free: set[int] = set()
-    while len(free) < number:
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", random.choice(_PORTS)))  # noqa: S311  nothing is kept secret by it
-            free.add(probe.getsockname()[1])
-    return free
+    problem = ""
+    for port in random.sample(_PORTS, len(_PORTS)):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                free.add(port)
+            except OSError as error:
+                problem = f": {error.strerror}"
+        if len(free) == number:
+            return free
+    raise OutOfReach(f"no port of 127.0.0.1 from {_PORTS[0]} to {_PORTS[-1]} is free for Kafka{problem}")

@@ -31,7 +31,7 @@ def kafka_jars(cache: Path | None = None) -> Path:
     """The folder of Kafka's jars, below `cache` (by default the user's); Maven fetches 45 MB the first time.
 
     Raises:
-        WrongSettings: Java or Maven is missing, or Java is too old.
+        WrongSettings: Java or Maven is missing, Java is too old, or `cache` cannot be written to.
         OutOfReach: Maven cannot fetch them.
     """
     pom = _POM.read_bytes()
@@ -43,12 +43,17 @@ def kafka_jars(cache: Path | None = None) -> Path:
     maven = shutil.which("mvn")
     if maven is None:
         raise WrongSettings(f"Kafka's jars are fetched with Maven, and `mvn` is missing; {ADVICE}")
-    cache.mkdir(parents=True, exist_ok=True)
-    # One at a time: what two Mavens fetch at once, each takes away from the other, and both fail.
-    with jars.with_name(f"{jars.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # released when the file is closed
-        if not jars.is_dir():
-            _fetch(maven, jars)
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        # One at a time: what two Mavens fetch at once, each takes away from the other, and both fail.
+        with jars.with_name(f"{jars.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # released when the file is closed
+            if not jars.is_dir():
+                _fetch(maven, jars)
+    except OSError as error:
+        raise WrongSettings(
+            f"Kafka's jars cannot be kept in {cache}: {error.strerror}; let XDG_CACHE_HOME name another folder"
+        ) from None
     return jars
 
 
@@ -79,16 +84,25 @@ def java_program() -> str:
     """The path of the machine's Java.
 
     Raises:
-        WrongSettings: it is missing or too old.
+        WrongSettings: it is missing, too old, or does not run.
     """
     home = os.environ.get("JAVA_HOME")
     name = f"{home}/bin/java" if home else "java"
-    java = shutil.which(name)
-    version = re.search(r'version "(?:1\.)?(\d+)', run(java, "-version").stdout) if java else None
-    if java is None or (version and int(version[1]) < JAVA):
-        found = f"version {version[1]}" if version else "missing"
-        raise WrongSettings(f"Kafka runs on Java {JAVA} or later, and `{name}` is {found}; {ADVICE}")
+    if (java := shutil.which(name)) is None:
+        raise WrongSettings(f"Kafka runs on Java {JAVA} or later, and `{name}` is missing; {ADVICE}")
+    java = str(Path(java).absolute())  # programs are started in other folders
+    asked = run(java, "-version")
+    if asked.returncode:  # as on a Mac without Java, where the program only says so
+        raise WrongSettings(f"Kafka needs Java, and `{name}` does not run; {ADVICE}\n{last_lines(asked.stdout)}")
+    version = re.search(r'version "(?:1\.)?(\d+)', asked.stdout)
+    if version and int(version[1]) < JAVA:
+        raise WrongSettings(f"Kafka runs on Java {JAVA} or later, and `{name}` is version {version[1]}; {ADVICE}")
     return java
+
+
+def java_environment() -> dict[str, str]:
+    """The environment for programs that are Java: it reads paths as UTF-8 only where the locale says so."""
+    return {**os.environ, "LC_ALL": "C.UTF-8"}
 
 
 def run(program: str, *arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -96,6 +110,7 @@ def run(program: str, *arguments: str | Path, cwd: Path | None = None) -> subpro
     return subprocess.run(  # noqa: S603  every caller names its program
         [program, *map(str, arguments)],
         cwd=cwd,
+        env=java_environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from shlex import quote
 
 from monitor.alert.explain.cause import BadKind, Broken, Cause, Told
 from monitor.alert.explain.finding import ExampleAnswer
 from monitor.alert.explain.sentences import percent, plain, value_phrase
 from monitor.core.diagnosis import Diagnosis
 from monitor.core.figures.proportions import Share, greater
+from monitor.core.text.interaction_name import explain_command
 
 LONGEST = 240  # characters of a sentence
 _LONGEST_NAME = 80  # characters of an id, an app or a document: a longer one is not named
@@ -156,8 +156,7 @@ def command_of(shown: ExampleAnswer) -> str | None:
     """The command that explains an answer; None if its id or app cannot be typed as they are."""
     if not (shown.id and _can_be_named(shown.id) and _can_be_named(shown.app)):
         return None
-    dashed = shown.id.startswith("-")  # not to be taken for an option
-    return f"monitor explain --app {quote(shown.app)} {'-- ' * dashed}{quote(shown.id)}"
+    return explain_command(shown.app, shown.id)
 
 
 def _can_be_named(name: str) -> bool:

@@ -22,7 +22,7 @@ from monitor.core.errors import Fatal, Retriable, WrongSettings
 from monitor.core.settings.alert import SlackSettings
 from monitor.core.settings.kafka import KafkaSettings
 from monitor.ingest.kafka.client import connected, kafka_errors
-from monitor.ingest.kafka.producer import SECONDS, connected_producer
+from monitor.ingest.kafka.producer import SECONDS, close_producer, connected_producer
 from monitor.store.audit.recovery import WitnessNotes
 
 _SECONDS = 30.0  # for a broker to give the next note
@@ -115,7 +115,7 @@ class KafkaWitness(Witness):
             try:
                 producer.send(self._topic, note.encode(), headers=[("key", key.encode())]).get(timeout=SECONDS)
             finally:
-                producer.close(timeout=1)
+                close_producer(producer)
 
     @override
     def read(self, *, recent: bool = False) -> WitnessNotes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
@@ -18,7 +18,7 @@ from monitor.core.errors import MonitorError, WrongSettings
 from monitor.core.pending import Work
 from monitor.core.settings.kafka import KafkaSettings
 from monitor.ingest.kafka.client import kafka_errors
-from monitor.ingest.kafka.producer import SECONDS, connected_producer, partitions_for
+from monitor.ingest.kafka.producer import SECONDS, close_producer, connected_producer, partitions_for
 from monitor.store.pending.verdicts import VerdictToSend
 
 TYPE = "monitor.verdict"
@@ -70,8 +70,7 @@ class TopicDestination(Destination):
     @override
     def close(self) -> None:
         if self._producer is not None:
-            with suppress(errors.KafkaError):
-                self._producer.close(timeout=1)
+            close_producer(self._producer)
             self._producer = None
 
     def _connected(self) -> KafkaProducer:

@@ -291,7 +291,8 @@ class ChatModel(LanguageModel):
         self._breaker.succeeded()
         if status == HTTPStatus.UNAUTHORIZED:  # without a quote, which may show parts of the key
             return Fatal(f"{who} does not accept the API key: set MONITOR_LLM__API_KEY to a valid one")
-        if is_about_settings(status, quote):
+        data = "\n".join(message["content"] for message in body["messages"] if message["role"] != "system")
+        if is_about_settings(status, quote, data):
             return Fatal(f"{who} is not available: check MONITOR_LLM__MODEL and MONITOR_LLM__BASE_URL ({quote})")
         too_long = is_too_long(status, quote)
         if not too_long and self._dialect.learned(body, quote):

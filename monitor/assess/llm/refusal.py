@@ -11,7 +11,11 @@ _ABOUT_THE_REQUEST = {
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
 }
-_SETTINGS = ("invalid model", "model name", "unknown model", "does not exist", "api key", "insufficient", "billing")
+_SETTINGS = (
+    *("valid model", "model name", "unknown model", "does not exist", "model not exist"),  # "(not a / in)valid model"
+    *("api key", "insufficient", "billing"),
+)
+_FLAGGED = ("flagged", "moderation")  # OpenRouter's words for a text that a model's filter stops
 _TOO_LONG = (
     "context length",
     "context_length",
@@ -27,10 +31,16 @@ class AdaptedError(MonitorError):
     """The server does not accept a parameter, and the next request will not use it."""
 
 
-def is_about_settings(status: int, quote: str) -> bool:
-    """Whether no request will be answered before somebody changes the settings or the account."""
+def is_about_settings(status: int, quote: str, data: str) -> bool:
+    """Whether no request will be answered before somebody changes the settings or the account.
+
+    Words that are in `data`, which the request was about, say nothing: the server may only repeat them.
+    """
+    told, sent = quote.lower(), " ".join(data.lower().split())
     if status == HTTPStatus.BAD_REQUEST:
-        return any(word in quote.lower() for word in _SETTINGS)
+        return any(word in told and word not in sent for word in _SETTINGS)
+    if status == HTTPStatus.FORBIDDEN and any(word in told for word in _FLAGGED):
+        return False
     return status not in _ABOUT_THE_REQUEST
 
 

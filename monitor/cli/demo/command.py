@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -36,8 +40,30 @@ def demo(
 
         if kafka or serve:
             raise WrongSettings(f"--probe asks the bot itself: leave out {'--kafka' if kafka else '--serve'}")
-        play_probe(load_settings(), console=console, llm=llm)
+        with _ending_in_order():
+            play_probe(load_settings(), console=console, llm=llm)
         return
     from monitor.cli.demo.demo import play_demo
 
-    play_demo(load_settings(), seed=seed, kafka=kafka, llm=llm, console=console, serve=serve)
+    with _ending_in_order():
+        play_demo(load_settings(), seed=seed, kafka=kafka, llm=llm, console=console, serve=serve)
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """SIGTERM, and SIGHUP when the terminal is closed, end the block like Ctrl-C, so that no server outlives it."""
+
+    def end(number: int, _: object) -> None:
+        for one in before:
+            signal.signal(one, signal.SIG_IGN)  # a second one must not interrupt the cleaning up
+        sys.exit(128 + number)  # as a shell says it
+
+    both = (signal.SIGTERM, signal.SIGHUP)
+    before = [one for one in both if signal.getsignal(one) is signal.SIG_DFL]  # nohup has it ignored
+    for one in before:
+        signal.signal(one, end)
+    try:
+        yield
+    finally:
+        for one in before:
+            signal.signal(one, signal.SIG_DFL)

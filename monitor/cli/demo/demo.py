@@ -25,7 +25,7 @@ from monitor.alert.state import State, Transition
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.prices import read_prices
 from monitor.assess.explain import COLOURS
-from monitor.cli.demo.place import empty, in_the_demo, settings_of_demo
+from monitor.cli.demo.place import alone, empty, in_the_demo, settings_of_demo
 from monitor.cli.demo.slack_preview import SlackPreview
 from monitor.cli.demo.with_llm import print_judgements, workers_running
 from monitor.cli.explain.brief import in_brief
@@ -95,10 +95,12 @@ def play_demo(
         settings = settings_of_dashboard(settings)
     demo_settings = settings_of_demo(settings, llm, folder="demo")
     with ExitStack() as stack:
+        stack.enter_context(alone(demo_settings.state_dir))
+        check: Callable[[], None] | None = None
         if kafka:
             from monitor.cli.demo.through_kafka import demo_topic
 
-            topic = stack.enter_context(demo_topic(settings.kafka))
+            topic, check = stack.enter_context(demo_topic(settings.kafka))
             ingest = settings.ingest.model_copy(update={"batch_ms": 50})  # each step waits for the previous one
             demo_settings = demo_settings.model_copy(update={"kafka": topic, "ingest": ingest})
         logging.getLogger("monitor.app.audit.key").setLevel(logging.ERROR)  # nobody has to keep a copy of a demo's key
@@ -113,7 +115,7 @@ def play_demo(
             now=application.now(),
         )
         _introduce(console, application, scenario, kafka=kafka)
-        with workers_running(application), _assessing(application, kafka=kafka) as assess:
+        with workers_running(application), _assessing(application, check) as assess:
             played = _play(application, scenario, assess, seed=seed, console=console)
         if application.language_models.judge is not None:
             print_judgements(console, application)
@@ -127,13 +129,13 @@ def play_demo(
 
 @contextmanager
 def _assessing(
-    application: Application, *, kafka: bool
+    application: Application, check: Callable[[], None] | None
 ) -> Iterator[Callable[[Sequence[Interaction]], list[Assessment]]]:
-    """Yields the function that turns interactions into stored assessments: directly, or through Kafka."""
-    if kafka:
+    """Yields the function that turns interactions into stored assessments: directly, or with `check` through Kafka."""
+    if check is not None:
         from monitor.cli.demo.through_kafka import through_kafka
 
-        with through_kafka(application) as assess:
+        with through_kafka(application, check) as assess:
             yield assess
         return
 

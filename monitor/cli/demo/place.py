@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import SecretStr
 
 from monitor.app.wiring.application import Application
 from monitor.cli.demo.with_llm import with_llm
+from monitor.core.errors import WrongSettings
 from monitor.core.settings.audit import AuditSettings
 from monitor.core.settings.file import IN_WORKING_DIRECTORY, NAMED_BY
 from monitor.core.settings.load import Settings
@@ -36,6 +40,23 @@ def settings_of_demo(settings: Settings, llm: str | None, *, folder: str) -> Set
     chosen = settings.model_copy(update=off) if llm is None else with_llm(settings, llm)
     place = {"database_url": url, "state_dir": own, "audit": AuditSettings(), "rules": None, "prices": PRICES}
     return chosen.model_copy(update=place)
+
+
+@contextmanager
+def alone(own: Path) -> Iterator[None]:
+    """Keeps other demos out of the place `own`, which they would empty under this one.
+
+    Raises:
+        WrongSettings: one is there already.
+    """
+    with (own / "demo.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released when the file is closed, however we end
+        except BlockingIOError:
+            raise WrongSettings(
+                f"another demo is at work in {own}; end it first, or let MONITOR_STATE_DIR name another folder"
+            ) from None
+        yield
 
 
 def empty(application: Application) -> None:

@@ -17,7 +17,7 @@ from monitor.alert.rules.file import load_rules
 from monitor.app.probe.run import run_probe
 from monitor.app.wiring.application import Application
 from monitor.app.wiring.probe import Probing
-from monitor.cli.demo.place import empty, in_the_demo, settings_of_demo
+from monitor.cli.demo.place import alone, empty, in_the_demo, settings_of_demo
 from monitor.cli.demo.slack_preview import SlackPreview
 from monitor.cli.probe.tables import print_comparison, print_run
 from monitor.core.settings.load import Settings
@@ -49,7 +49,8 @@ def play_probe(settings: Settings, *, console: Console, llm: str | None = None) 
     Raises:
         MonitorError: the embedded database does not start, or the server does not answer.
     """
-    with Application(settings_of_demo(settings, llm, folder="demo-probe")) as application:
+    own = settings_of_demo(settings, llm, folder="demo-probe")
+    with alone(own.state_dir), Application(own) as application:
         empty(application)
         application.migrate()
         if llm is None:

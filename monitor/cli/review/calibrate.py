@@ -13,6 +13,7 @@ from rich.table import Table
 from monitor.cli.review.labelled import assessed
 from monitor.cli.terminal import AsJson, literal, print_json
 from monitor.core.errors import WrongSettings
+from monitor.core.files import output_file
 from monitor.core.settings.load import load_settings
 from monitor.core.text.plain import readable
 
@@ -71,20 +72,18 @@ def calibrate(
         raise WrongSettings(f"{out} exists already: choose another name, or --force to overwrite it")
     if not out.parent.is_dir():
         raise WrongSettings(f"{out}: folder {out.parent} does not exist")
-    made = assessed(labels, profile)
-    found = calibrated(
-        made.rows,
-        made.assessments,
-        start=made.profile,
-        name=name,
-        objective=objective,
-        detector_model=made.detector,
-        seed=seed,
-    )
-    try:
-        out.write_text(profile_toml(found.profile), encoding="utf-8")
-    except OSError as error:
-        raise WrongSettings(f"cannot write {out}: {error.strerror}") from None
+    with output_file(out) as file:  # made first, so that a folder that cannot be written to costs nobody the wait
+        made = assessed(labels, profile)
+        found = calibrated(
+            made.rows,
+            made.assessments,
+            start=made.profile,
+            name=name,
+            objective=objective,
+            detector_model=made.detector,
+            seed=seed,
+        )
+        file.write(profile_toml(found.profile))
     if as_json:
         figures = found.profile.calibration.model_dump() if found.profile.calibration else {}
         print_json(
@@ -99,14 +98,10 @@ def calibrate(
     else:
         _print_calibrated(found)
         _print_gain(found.gain, made.profile)
-    if found.gain.better:
+    why = found.gain.against(readable(made.profile.name))
+    if why is None:
         sys.stderr.write(f"wrote {out}; set MONITOR_PROFILE={out} to use it\n")
         return
-    start = readable(made.profile.name)
-    if not found.gain.tells:
-        why = "does not clearly tell self-generated answers from grounded ones"
-    else:
-        why = f"is worse than {start}" if found.gain.worse else f"is not clearly better than {start}"
     sys.stderr.write(f"wrote {out}, but do not use it: on held-out answers it {why}; more labels may help\n")
     raise typer.Exit(1)
 
@@ -143,6 +138,7 @@ def profiles(
                     "embedding_model": p.embedding_model,
                     "token_model": p.token_model,
                     "calibrated": p.calibrated,
+                    "note": p.note,
                     "configured": key == configured,
                     "earlier": key in earlier,
                 }
@@ -158,7 +154,10 @@ def profiles(
         told = " (earlier)" if key in earlier else ""
         told += " (MONITOR_PROFILE)" if key == configured else ""
         table.add_row(literal(key) + told, p.hash[:8], literal(p.embedding_model), state)
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    console.print(table)
+    if configured is not None:  # its note says whether `calibrate` advised against it
+        console.print(f"{literal(configured)}: {literal(rows[configured].note)}", soft_wrap=True)
 
 
 def _print_calibrated(found: Calibrated) -> None:

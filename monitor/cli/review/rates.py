@@ -15,7 +15,7 @@ from rich.console import Console
 from monitor.cli.opening import only_app, opened
 from monitor.cli.terminal import AsJson, actor, plural, point_in_time, print_json, text_of
 from monitor.core.errors import WrongSettings
-from monitor.core.text.plain import readable
+from monitor.core.text.plain import moment, readable
 
 if TYPE_CHECKING:
     from monitor.app.review.labels import Wish
@@ -41,21 +41,23 @@ def rates(
     Without a period: that of each app's newest plan of labels, or the last seven days.
     """
     from monitor.cli.review.tables import rates_table
-    from monitor.review.rates.presentation import period_words, rates_json, remarks
-    from monitor.store.review.rates import known_rates
+    from monitor.review.rates.period import Period
+    from monitor.review.rates.presentation import period_words, rates_command, rates_json, remarks
+    from monitor.store.interaction.overview import HOUR
+    from monitor.store.review.rates import SPAN, known_rates
 
     period = None if start is None and end is None else period_between(start, end)
     with opened() as application:
         found = known_rates(application.engine, application.overview, app_name, period, application.now())
+        empty = not any(known.counts.total for known in found)
+        newest = application.overview.newest(app_name) if empty else None
     if as_json:
         print_json([line for known in found for line in rates_json(known)])
         return
     console = Console(highlight=False, soft_wrap=True)
     if not found:
         span = "of the last seven days" if period is None else "in this period"
-        console.print(
-            f"no answers {span} are stored; `monitor explain` lists the newest, --from and --to name a period"
-        )
+        console.print(f"no answers {span} are stored")
     for known in found:
         total = known.counts.total
         answers = f"{total:,} answer{'s' * (total != 1)} from {period_words(known.period)}"
@@ -63,6 +65,12 @@ def rates(
         console.print(rates_table(known))
         for line in remarks(known):
             console.print(readable(line), style="dim", markup=False)
+    if newest is not None:
+        until = newest + HOUR
+        command = rates_command(app_name, Period(since=until - SPAN, until=until))
+        console.print(f"the newest answers are of {moment(newest)}; that week: {readable(command)}", markup=False)
+    elif empty:
+        console.print("none is stored of any other time; `monitor replay FILE` stores some", markup=False)
 
 
 def review_plan(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 
 def spellings(name: str) -> list[tuple[str, str]]:
     """Each app and id that `APP/ID` may mean, since both may contain slashes; empty without a slash between texts."""
@@ -15,3 +17,9 @@ def meanings(name: str, app: str | None) -> list[tuple[str | None, str]]:
     With `app` the name is the id.
     """
     return [(app, name), *(spellings(name) if app is None else ())]
+
+
+def explain_command(app: str, id_: str) -> str:
+    """The shell command that explains an interaction."""
+    dashes = "-- " if id_.startswith("-") else ""  # not to be taken for an option
+    return f"monitor explain --app {shlex.quote(app)} {dashes}{shlex.quote(id_)}"

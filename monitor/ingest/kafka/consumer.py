@@ -274,10 +274,9 @@ class KafkaSource(Source):
         if self._from_end and (new := {p.topic for p in waiting} - {topic for topic, _ in stored}):
             self._group.pin(self._logs.ends(new))  # so that all members start there, whichever comes first
             stored = self._group.stored()
-        for partition in waiting:
-            found = self._logs.of(partition)
-            if found is None:
-                continue
+        logs = self._logs.of(waiting)
+        for partition in self._consumer.assignment() & logs.keys():  # the group may have changed meanwhile
+            found = logs[partition]
             start = start_of(
                 named([partition]),
                 found,

@@ -20,7 +20,7 @@ from monitor.core.ports import Store
 from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.trace import Collected
 from monitor.ingest.kafka.client import kafka_errors
-from monitor.ingest.kafka.producer import SECONDS, connected_producer, partitions_for
+from monitor.ingest.kafka.producer import SECONDS, close_producer, connected_producer, partitions_for
 
 log = logging.getLogger(__name__)
 WINDOW = 1_000  # messages of a topic for the ratio
@@ -39,6 +39,7 @@ class DeadLetterLimit:
         self._ratio = ratio
         self._in_a_row: Counter[tuple[str, int]] = Counter()
         self._counted: dict[tuple[str, int], int] = {}  # the last offset that was counted
+        self._topic_ids: dict[tuple[str, int], str] = {}
         self._recent: defaultdict[str, deque[bool]] = defaultdict(lambda: deque(maxlen=WINDOW))
 
     def check(self, batch: Batch) -> None:
@@ -47,6 +48,7 @@ class DeadLetterLimit:
         Raises:
             Fatal: too many messages are dead letters; the message names them and says what to do.
         """
+        self._forget_other_logs(batch)
         problems = {letter.message.position: f"{letter.path}: {letter.problem}" for letter in batch.dead_letters}
         for at in sorted({*_read(batch), *problems}, key=lambda at: (at.topic, at.partition, at.offset)):
             if at.offset <= self._counted.get((at.topic, at.partition), -1):
@@ -73,6 +75,14 @@ class DeadLetterLimit:
                     problems[at],
                     "MONITOR_KAFKA__MAX_DEAD_RATIO=1",
                 )
+
+    def _forget_other_logs(self, batch: Batch) -> None:
+        """Offsets of a topic that was created again, or cut short, are not those that were counted before."""
+        for o in batch.offsets:
+            known = self._topic_ids.get((o.topic, o.partition), o.topic_id)
+            if o.topic_id != known or (o.expected is not None and o.first < o.expected):
+                self._counted.pop((o.topic, o.partition), None)
+            self._topic_ids[o.topic, o.partition] = o.topic_id
 
 
 def _read(batch: Batch) -> Iterator[Position]:
@@ -130,7 +140,7 @@ class DeadLetterMirror:
                     log.error("a dead letter is too long for %s: %s", self._topic, error)  # noqa: TRY400  one line will do
 
     def close(self) -> None:
-        self._producer.close(timeout=1)
+        close_producer(self._producer)
 
 
 def _headers(letter: DeadLetter) -> list[tuple[str, bytes]]:

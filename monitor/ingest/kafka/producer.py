@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from kafka import KafkaProducer, errors
@@ -63,3 +63,16 @@ def partitions_for(producer: KafkaProducer, topic: str, *, setting: str) -> int:
             return len(producer.partitions_for(topic) or ())
         except errors.KafkaTimeoutError:
             raise WrongSettings(f"{setting}: there is no topic {topic}") from None
+
+
+def close_producer(producer: KafkaProducer, *, within: float = 1.0) -> None:
+    """Closes a producer, and drops the records that no broker takes within so many seconds.
+
+    The client itself would raise then, and stay open.
+    """
+    try:
+        producer.close(timeout=within)
+    except errors.KafkaError:
+        producer._sender.force_close()  # noqa: SLF001  ends its thread, which fails the records that wait
+        with suppress(errors.KafkaError):
+            producer.close(timeout=within)

@@ -10,10 +10,11 @@ from kafka import KafkaConsumer, TopicPartition
 from monitor.core.errors import Retriable
 from monitor.core.message import Offset
 from monitor.ingest.kafka.client import kafka_errors
+from monitor.ingest.kafka.partition import named
 from monitor.ingest.kafka.start_offset import Log
 
 log = logging.getLogger(__name__)
-_LOOK_UP_MS = 2_000
+_LOOK_UP_MS = 2_000  # for the partitions of one leader
 _LOOK_MS = 1_000  # for the ends of logs, which are looked up often
 
 
@@ -23,29 +24,38 @@ class Logs:
     def __init__(self, consumer: KafkaConsumer) -> None:
         self._consumer = consumer
 
-    def of(self, partition: TopicPartition) -> Log | None:
-        """The log of a partition, None while it has no leader.
+    def of(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, Log]:
+        """The logs of those partitions whose leader answers.
 
-        Asks for one partition at a time, since the client silently omits those without a leader.
+        Asks leader by leader: the client silently omits partitions without one, and gives nothing at all if one leader
+        of several does not answer.
         """
+        by_leader: dict[int | None, list[TopicPartition]] = {}
+        for partition in partitions:
+            by_leader.setdefault(self._consumer._cluster.leader_for_partition(partition), []).append(partition)  # noqa: SLF001
+        return {partition: log for led in by_leader.values() for partition, log in self._of_one_leader(led).items()}
+
+    def _of_one_leader(self, partitions: list[TopicPartition]) -> dict[TopicPartition, Log]:
+        why: object = "no leader is known"
+        found: dict[TopicPartition, Log] = {}
         try:
             with kafka_errors():
-                first = self._consumer.beginning_offsets([partition], timeout_ms=_LOOK_UP_MS)
-                last = self._consumer.end_offsets([partition], timeout_ms=_LOOK_UP_MS)
-            return Log(first=first[partition], last=last[partition], topic_id=self.topic_id(partition.topic))
-        except (Retriable, KeyError) as error:
-            place = {"topic": partition.topic, "partition": partition.partition}
-            log.warning("%s/%d cannot be read for now: %s", partition.topic, partition.partition, error, extra=place)
-            return None
+                first = self._consumer.beginning_offsets(partitions, timeout_ms=_LOOK_UP_MS)
+                last = self._consumer.end_offsets(partitions, timeout_ms=_LOOK_UP_MS)
+            for p in first.keys() & last.keys():
+                found[p] = Log(first=first[p], last=last[p], topic_id=self.topic_id(p.topic))
+        except Retriable as error:
+            why = error
+        if missing := set(partitions) - set(found):
+            log.warning("%s: cannot be read for now: %s", named(missing), why)
+        return found
 
     def ends(self, topics: Iterable[str]) -> list[Offset]:
         """The end of each partition that has a leader, as an offset to start from."""
-        partitions = [TopicPartition(topic, n) for topic in topics for n in self._partitions(topic)]
-        found = [(partition, self.of(partition)) for partition in partitions]
+        found = self.of(TopicPartition(topic, n) for topic in topics for n in self._partitions(topic))
         return [
             Offset(topic=p.topic, partition=p.partition, expected=None, next=end.last, topic_id=end.topic_id)
-            for p, end in found
-            if end is not None
+            for p, end in found.items()
         ]
 
     def last(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:

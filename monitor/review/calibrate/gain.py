@@ -68,6 +68,14 @@ class Gain:
         surely_better = any(change.high is not None and change.high < 0 for change in self._counted)
         return self.tells and surely_better and not self.worse
 
+    def against(self, start: str) -> str | None:
+        """Why not to use the profile instead of the one called `start`, as words after "it"; None if it is better."""
+        if self.better:
+            return None
+        if not self.tells:
+            return "does not clearly tell self-generated answers from grounded ones"
+        return f"is worse than {start}" if self.worse else f"is not clearly better than {start}"
+
     @property
     def worse(self) -> bool:
         """Whether a proper score or the verdicts are surely worse."""

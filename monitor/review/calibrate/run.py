@@ -96,11 +96,13 @@ def calibrated(
     apps = [row.interaction.app for row, a in zip(labelled, assessments, strict=True) if _usable(row, a)]
     change = gain(rows, judged, np.array(apps, np.str_), rng, objective=objective)
     precision, missed = _refusals(labelled, assessments, start)
+    against = change.against(start.name)
+    advice = "" if against is None else f" Better not used: on held-out answers it {against}."
     profile = _made_from(
         start,
         name=name,
         calibrated=True,
-        note=f"Calibrated on {len(labelled):,} labelled answers.",
+        note=f"Calibrated on {len(labelled):,} labelled answers.{advice}",  # no part of the hash
         refusal_precision=precision,
         refusal_missed=missed,
         detector_model=detector_model,

@@ -95,7 +95,12 @@ def plan_command(app: str, period: Period) -> str:
 def next_steps(app: str, period: Period) -> Iterator[str]:
     """Yields what to do once labels are drawn, with the commands."""
     yield f"label them: monitor review next --app {shlex.quote(app)} --interactive"
-    yield f"then: monitor rates --app {shlex.quote(app)} {_options(period)}"
+    yield f"then: {rates_command(app, period)}"
+
+
+def rates_command(app: str | None, period: Period) -> str:
+    """The command that shows the rates of the period, of one app or all."""
+    return f"monitor rates {'' if app is None else f'--app {shlex.quote(app)} '}{_options(period)}"
 
 
 def _options(period: Period) -> str:

@@ -219,6 +219,13 @@ class OverviewStore:
                 for name in names
             }
 
+    def newest(self, app: str | None) -> datetime | None:
+        """The hour in which the newest answer occurred, of one app or of all; None without answers."""
+        c = verdict_hour.c
+        query = select(c.hour).where(c.total > 0).order_by(c.hour.desc()).limit(1)
+        with limited_read(self._engine, _NARROW) as connection:
+            return connection.scalar(query if app is None else query.where(c.app == app))
+
     def sealed(self) -> LastCheckpoint | None:
         """The last checkpoint; None before the first one."""
         c = audit_checkpoint.c

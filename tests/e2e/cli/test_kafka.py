@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 
 import pytest
 from kafka import KafkaAdminClient, KafkaConsumer
@@ -174,3 +175,15 @@ def test_a_second_interrupt_is_not_needed(monitor, topic, settings, kafka, store
     stored(1)
     running.process.send_signal(signal.SIGINT)
     assert running.ended() == 0
+
+
+@pytest.mark.parametrize("command", ["run", "consume"])
+def test_whoever_interrupts_it_while_it_connects_need_not_wait_for_the_broker(monitor, command):
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections and never says a word
+        servers = f"127.0.0.1:{silent.getsockname()[1]}"
+        running = monitor.start(command, **HASH, KAFKA__BOOTSTRAP_SERVERS=servers, KAFKA__TOPICS="rag")
+        until("it connects", lambda: "connecting to" in running.err)
+        running.process.send_signal(signal.SIGINT)
+        assert running.ended() == 0, running.err
+    assert "0 received" in running.err
+    assert "MONITOR_KAFKA__BOOTSTRAP_SERVERS is" not in running.err  # it did not go on until the client gave up

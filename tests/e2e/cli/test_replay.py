@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shlex
 import subprocess
 import sys
 from datetime import datetime
@@ -82,6 +83,25 @@ def test_a_first_replay_with_every_default_needs_nothing_but_the_file(fresh, wri
     again = fresh.json("replay", written)  # the server was stopped in between; its data were not lost
     assert again["duplicate"] == 5
     assert again["other_texts"] == {"answers": 1, "first": ["support-bot/1"]}
+
+
+def test_the_next_steps_that_are_printed_show_the_answers(monitor, event):
+    """Each but the last, which serves until it is stopped, is run as it stands."""
+    bad = "Snapshots are carried to the moon by trained hamsters every second Tuesday."
+    lines = event("1", app="my shop") + event("-2 'b'", app="my shop", answer=bad)
+    ended = monitor.run("replay", "-", stdin=lines.encode())
+    *_, steps = ended.stderr.partition("next:\n")
+    explained, newest, served = (shlex.split(step, comments=True) for step in steps.splitlines())
+    assert served == ["monitor", "serve"]
+    shown = monitor.run(*explained[1:])
+    assert shown.returncode == 0, shown.stderr
+    assert "hamsters" in shown.stdout
+    assert "-2 'b'" in shown.stdout
+    listed = monitor.run(*newest[1:])
+    assert listed.returncode == 0, listed.stderr
+    assert "my shop/1" in listed.stdout
+    assert "my shop/-2 'b'" in listed.stdout
+    assert "next:" not in monitor.run("replay", "-", stdin=b"no JSON at all").stderr
 
 
 def test_a_file_may_be_compressed_or_come_on_standard_input(monitor, tmp_path, lines):

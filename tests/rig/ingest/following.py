@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from threading import Event
 
@@ -31,12 +32,21 @@ class Reader:
         self.known: dict[str, int] = {}
         self.stop = Stop()
         self.now = NOON
+        self.clock_set_by = timedelta()  # how far somebody has set the clock of `now`
         self._open()
 
     def _open(self) -> None:
         self.source = FollowSource(
-            self.paths, known=self.known, now=lambda: self.now, max_message_bytes=self.limit, stop=self.stop
+            self.paths,
+            known=self.known,
+            now=lambda: self.now + self.clock_set_by,
+            max_message_bytes=self.limit,
+            stop=self.stop,
+            clock=self._elapsed,
         )
+
+    def _elapsed(self) -> float:
+        return (self.now - NOON).total_seconds()
 
     def restart(self) -> None:
         self.source.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 
 import pytest
 
@@ -22,6 +23,12 @@ def test_the_first_answer_of_each_app_is_named_with_the_command_that_shows_it(ca
         "the first answer of shop: monitor explain shop/a-0",
         "the first answer of bank: monitor explain bank/a-0",
     ]
+
+
+def test_the_command_can_be_pasted_whatever_the_names_hold(caplog):
+    with caplog.at_level(logging.INFO, logger="monitor.app.run_log"):
+        RunLog(clock).written(a_batch(an_assessment(id="$(a) 1", app="my shop")), Tally(received=1, assessed=1))
+    assert shlex.split(caplog.messages[0].partition(": ")[2]) == ["monitor", "explain", "my shop/$(a) 1"]
 
 
 def test_one_that_is_stored_already_is_no_first_answer(caplog):

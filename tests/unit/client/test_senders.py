@@ -81,3 +81,28 @@ def test_to_kafka_with_the_id_as_key_and_a_new_producer_after_a_failure(monkeypa
     assert [made["bootstrap_servers"] for made in Producer.made] == [["a:9092", "b:9092"]] * 2
     assert Producer.made[0]["security_protocol"] == "SSL"
     assert (reporter.sent, reporter.dropped) == (1, 1)
+
+
+def test_a_producer_that_cannot_be_closed_ends_no_reporting(monkeypatch):
+    """kafka-python raises where records still wait, as while no broker answers, and stays open."""
+
+    forced = []
+
+    class Stuck(Producer):
+        def __init__(self, **options):
+            super().__init__(**options)
+            self._sender = SimpleNamespace(force_close=lambda: forced.append(self))
+
+        def close(self, timeout):
+            raise KafkaTimeoutError("Timeout waiting for future")
+
+    monkeypatch.setattr(kafka, "KafkaProducer", Stuck)
+    Producer.taken.clear()
+    Producer.failures[:] = [KafkaTimeoutError()]
+    reporter = Reporter("kafka://a:9092/answers")
+    reporter.record(**TURN, id="x")
+    assert reporter.flush(20)
+    assert reporter.close(20)
+    assert Producer.taken == [("answers", b"x", "x")]
+    assert (reporter.sent, reporter.dropped) == (1, 0)
+    assert len(forced) == 2

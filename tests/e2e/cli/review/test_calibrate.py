@@ -55,6 +55,7 @@ def test_labels_make_a_profile_that_verdicts_are_given_under(offline, tmp_path):
     assert said.returncode == 0, said.stderr
     assert "about 240 more usable answers would halve the width of the intervals" in said.stdout
     assert "grounding" in said.stdout
+    assert "Better not used" not in said.stdout
     assert "MONITOR_PROFILE=again.toml" in said.stderr
     assert "hash against it, on the same held-out answers" in said.stdout
     assert (tmp_path / "again.toml").read_text() == (tmp_path / "mine.toml").read_text()
@@ -99,6 +100,13 @@ def test_what_cannot_be_done_is_said(offline, tmp_path, arguments, words):
     assert not (tmp_path / "mine.toml").exists()
 
 
+def test_a_folder_that_cannot_be_written_to_is_found_before_the_work(offline):
+    ended = offline.run("calibrate", "missing.jsonl", "--out", "/proc/mine.toml")
+    assert ended.returncode == 2, ended.stdout
+    assert "cannot write /proc/mine.toml" in ended.stderr
+    assert "missing.jsonl" not in ended.stderr  # the labels were not looked for yet
+
+
 def test_one_that_is_not_better_is_not_recommended(offline, tmp_path):
     rows = [json.loads(line) for line in labels().splitlines()]
     for i, row in enumerate(rows):
@@ -108,6 +116,14 @@ def test_one_that_is_not_better_is_not_recommended(offline, tmp_path):
     assert ended.returncode == 1, ended.stdout
     assert "do not use it: on held-out answers it does not clearly tell" in ended.stderr
     assert "MONITOR_PROFILE" not in ended.stderr
+
+    advice = "Better not used: on held-out answers it does not clearly tell self-generated answers from grounded ones."
+    assert advice in " ".join(offline.run("profiles", "mine.toml").stdout.split())
+    assert (
+        f"mine.toml: Calibrated on 80 labelled answers. {advice}" in offline.run("profiles", PROFILE="mine.toml").stdout
+    )
+    notes = {p["name"]: p["note"] for p in offline.json("profiles", PROFILE="mine.toml")}
+    assert notes["mine.toml"].endswith(advice)
 
 
 def test_profiles_are_listed_and_shown(offline, tmp_path):

@@ -70,6 +70,18 @@ def test_labels_make_a_rate_known_and_an_auditor_finds_the_same(filled, tmp_path
     )
 
 
+@pytest.mark.parametrize("of", [("--app", "support-bot"), ()])
+def test_a_period_without_answers_names_one_that_has_some(filled, of):
+    monitor, _, _ = filled
+    empty = monitor.run("rates", *of, "--from", "2020-01-06", "--to", "2020-01-13")
+    assert empty.returncode == 0
+    told = monitor.run(*printed_command(empty.stdout, "rates"))
+    assert f"support-bot: {NUMBER} answers from" in told.stdout
+    assert "that week" not in told.stdout
+    nobody = monitor.run("rates", "--app", "nobody")
+    assert "none is stored of any other time; `monitor replay FILE` stores some" in nobody.stdout
+
+
 def verdict(item):
     """A made-up opinion: mostly bad in the first strata."""
     bad = item["stratum"] == 0 or int(item["id"][2:]) % (2 + 3 * item["stratum"]) == 0

@@ -111,6 +111,44 @@ def test_an_unknown_model_is_fatal_and_named(make):
     assert "no-such-model" in str(error)
 
 
+@pytest.mark.parametrize(
+    ("asked", "quote"),
+    [
+        (
+            "Why is a bucket that does not\nexist billed?",
+            "cannot parse 'Why is a bucket that does not exist billed?'",
+        ),
+        ("Where do I get an API key?", "cannot parse 'Where do I get an API key?'"),
+    ],
+)
+def test_a_refusal_that_repeats_a_question_is_about_that_question(server, make, asked, quote):
+    server.chat_script.append(refusal(400, quote))
+    error = failure(make(), request(asked))
+    assert isinstance(error, NoAnswer)
+    assert error.reason == "rejected"
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "API key not valid. Please pass a valid API key.",  # Gemini
+        "Invalid model: m",  # Mistral
+        "m is not a valid model ID",  # OpenRouter
+        "Model Not Exist",  # DeepSeek
+    ],
+)
+def test_settings_that_a_server_refuses_with_400_are_fatal(server, make, quote):
+    server.chat_script.append(refusal(400, quote))
+    assert isinstance(failure(make()), Fatal)
+
+
+def test_a_text_that_a_filter_stops_stops_nothing_else(server, make):
+    server.chat_script.append(refusal(403, "Your chosen model requires moderation and your input was flagged"))
+    error = failure(make())
+    assert isinstance(error, NoAnswer)
+    assert error.reason == "rejected"
+
+
 def test_the_servers_message_holds_only_characters_that_can_be_stored(server, make):
     server.chat_script.extend([refusal(429, "wait\0 a \ud800 bit\n\x1b[31m")] * TRIES)
     words = str(failure(make()))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from monitor.ingest.follow import DRAIN
 from tests.rig.ingest.following import append
 
@@ -39,6 +41,19 @@ def test_the_last_line_of_a_renamed_file_needs_no_end_once_nobody_writes_to_it(p
     reader.now += timedelta(seconds=1)
     assert reader.read() == [b"two"]
     assert sorted(reader.known.values()) == [6, 7]
+
+
+@pytest.mark.parametrize("jump", [-2 * DRAIN, 2 * DRAIN])
+def test_a_clock_that_is_set_neither_hastens_nor_delays_the_end_of_a_renamed_file(path, reader, jump):
+    append(path, b"one\ntwo")
+    assert reader.read() == [b"one"]
+    path.rename(path.with_suffix(".1"))
+    append(path, b"three\n")
+    assert reader.read() == [b"three"]
+    reader.clock_set_by = jump
+    assert reader.read() == []
+    reader.now += DRAIN
+    assert reader.read() == [b"two"]
 
 
 def test_a_renamed_file_is_read_as_long_as_somebody_writes_to_it(path, reader):

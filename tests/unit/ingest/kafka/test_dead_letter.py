@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from kafka.errors import KafkaTimeoutError
 
 from monitor.core.errors import Fatal, Retriable
-from monitor.core.message import Position
+from monitor.core.message import Offset, Position
+from monitor.core.settings.kafka import KafkaSettings
 from monitor.core.trace import Collected
-from monitor.ingest.kafka.dead_letter import WINDOW, DeadLetterGate, DeadLetterLimit
+from monitor.ingest.kafka import dead_letter
+from monitor.ingest.kafka.dead_letter import WINDOW, DeadLetterGate, DeadLetterLimit, DeadLetterMirror
 from monitor.simulate.fakes.flow import MemoryStore
 from tests.factories.answers import NOON, a_batch, a_dead_letter, a_message, an_assessment, an_interaction
 
 
-def batch(pattern, *, begin=0, topic="rag", partition=0):
-    """One message a letter: `.` becomes an interaction, `x` does not."""
+def batch(pattern, *, begin=0, topic="rag", partition=0, **offset_of):
+    """One message a letter: `.` becomes an interaction, `x` does not; `offset_of` are more fields of its offset."""
     alive, dead = [], []
     for offset, kind in enumerate(pattern, begin):
         at = Position(topic=topic, partition=partition, offset=offset)
@@ -21,7 +24,14 @@ def batch(pattern, *, begin=0, topic="rag", partition=0):
             alive.append(an_assessment(id=str(offset), position=at))
         else:
             dead.append(a_dead_letter(message=a_message(b"no", position=at), path="answer", problem="is missing"))
-    return a_batch(*alive, dead_letters=tuple(dead))
+    offset = Offset(
+        topic=topic,
+        partition=partition,
+        next=begin + len(pattern),
+        begin=begin,
+        **{"expected": begin or None, **offset_of},
+    )
+    return a_batch(*alive, dead_letters=tuple(dead), offsets=(offset,))
 
 
 def checked(limit, *batches):
@@ -51,6 +61,21 @@ def test_messages_that_come_again_are_counted_once():
     checked(limit, *[batch("xxxx")] * 10)
     with pytest.raises(Fatal):
         limit.check(batch("xxxxx"))
+
+
+@pytest.mark.parametrize(
+    "anew",
+    [
+        {"topic_id": "b", "expected": 500},
+        {"topic_id": "b", "expected": 0},  # another consumer read its beginning meanwhile, and gave it back
+        {"topic_id": "a", "expected": 500},  # the log was cut short, or the broker is too old to tell
+    ],
+)
+def test_a_topic_that_was_created_again_is_counted_from_its_beginning(anew):
+    limit = DeadLetterLimit(consecutive=5, ratio=1)
+    checked(limit, batch("." * 500, topic_id="a"), batch("xxxx", **anew))
+    with pytest.raises(Fatal, match=r"5 messages in a row of rag/0"):
+        limit.check(batch("x", begin=4, topic_id=anew["topic_id"]))
 
 
 def test_a_large_share_of_the_last_messages_stops_us():
@@ -134,3 +159,26 @@ def test_a_batch_without_dead_letters_is_not_mirrored():
     mirror = Mirror()
     DeadLetterGate(MemoryStore(), DeadLetterLimit(consecutive=2, ratio=1), mirror).write(batch(".."))
     assert mirror.sent == []
+
+
+class Producer:
+    """Holds a record that no broker takes: like the client it cannot be closed before its sender gives up."""
+
+    def __init__(self):
+        self.waiting, self.closed, self._sender = True, False, self
+
+    def force_close(self):
+        self.waiting = False
+
+    def close(self, timeout):
+        if self.waiting:
+            raise KafkaTimeoutError("Timeout waiting for future")
+        self.closed = True
+
+
+def test_a_mirror_is_closed_although_no_broker_takes_its_letters(monkeypatch):
+    producer = Producer()
+    monkeypatch.setattr(dead_letter, "connected_producer", lambda *_, **__: producer)
+    monkeypatch.setattr(dead_letter, "partitions_for", lambda *_, **__: 1)
+    DeadLetterMirror(KafkaSettings(bootstrap_servers=("broker:9092",), topics=("rag",)), "dead").close()
+    assert producer.closed
