@@ -1,7 +1,8 @@
 """What every test stands on: no settings but its own, and a real PostgreSQL for those that ask for one.
 
 `MONITOR_TEST_DATABASE_URL` names a server to use (a role that may create databases); without it the embedded one is
-started in a temporary folder. `MONITOR_REQUIRE_SERVICES=1` turns a missing service from a skipped test into a failure.
+started in a temporary folder, in memory where there is room. `MONITOR_REQUIRE_SERVICES=1` turns a missing service from
+a skipped test into a failure.
 """
 
 from __future__ import annotations
