@@ -1,7 +1,8 @@
 """What every test stands on: no settings but its own, and a real PostgreSQL for those that ask for one.
 
 `MONITOR_TEST_DATABASE_URL` names a server to use (a role that may create databases); without it the embedded one is
-started in a temporary folder. `MONITOR_REQUIRE_SERVICES=1` turns a missing service from a skipped test into a failure.
+started in a temporary folder, in memory where there is room. `MONITOR_REQUIRE_SERVICES=1` turns a missing service from
+a skipped test into a failure.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from tests.factories.assess.embed import published_weights
 from tests.rig.services import Shared, missing
 from tests.rig.store.databases import Databases
 from tests.rig.store.keys import QUEUE_KEY, give_key
+from tests.rig.store.place import database_place
 
 # Machines are noisy: a property test says nothing about time.
 # Chance looks for new histories while people work; a landing must not hang on it, so CI draws the same ones every time,
@@ -48,14 +50,18 @@ pytest_plugins = ["tests.rig.sharing", "tests.rig.scheduling", "tests.rig.ingest
 KEPT = ("MONITOR_DATA_DIR", "MONITOR_REQUIRE_SERVICES")
 PREFIX = "MONITOR_"
 # The server lives in a process of its own for as long as our end of the pipe is open, so that it is stopped even when
-# this process is killed.
+# this process is killed. Then it removes its folder if told to: that may lie in memory.
 SERVER = """
-import sys
+import atexit, shutil, sys
 from pathlib import Path
 from monitor.store.embedded_postgres import embedded_database
+if sys.argv[2:] == ["removed"]:
+    atexit.register(shutil.rmtree, sys.argv[1], ignore_errors=True)  # runs after what stops the server
 print(embedded_database(Path(sys.argv[1])), flush=True)
 sys.stdin.read()
 """
+# Nobody reads these data after a power cut, and little of them is ever large.
+SERVER_SETTINGS = {"fsync": "off", "full_page_writes": "off", "autovacuum": "off", "max_wal_size": "256MB"}
 
 
 @pytest.hookimpl(wrapper=True)
@@ -100,18 +106,19 @@ def postgres(_no_settings_of_the_user: None) -> Iterator[str]:
         yield plain_url(given)
         return
     # not below pytest's own folder: another pytest of the same user may change the rights on that one's parents
-    with tempfile.TemporaryDirectory(prefix="monitor-postgres-") as folder, embedded(folder) as url:
+    folder = tempfile.mkdtemp(prefix="monitor-postgres-", dir=database_place())
+    with embedded(folder, "removed") as url:
         with psycopg.connect(url, autocommit=True) as connection:
-            for needless in ("fsync", "full_page_writes", "autovacuum"):  # nobody reads these data after a power cut
-                connection.execute(f"ALTER SYSTEM SET {needless} = off")
+            for name, value in SERVER_SETTINGS.items():
+                connection.execute(f"ALTER SYSTEM SET {name} = '{value}'")
             connection.execute("SELECT pg_reload_conf()")
         yield url
 
 
 @contextmanager
-def embedded(folder: str) -> Iterator[str]:
+def embedded(folder: str, *removed: str) -> Iterator[str]:
     server = subprocess.Popen(
-        [sys.executable, "-c", SERVER, folder],
+        [sys.executable, "-c", SERVER, folder, *removed],
         cwd=Path(__file__).parents[1],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import cast
 from urllib.parse import urlencode, urlsplit
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
@@ -44,6 +44,10 @@ from monitor.web.signin import signin, signin_link, signin_oidc
 log = logging.getLogger(__name__)
 _RETRY_AFTER = 5  # seconds that a script should wait when the database is out of reach
 _MAX_BODY = 2**20  # bytes of a request
+# All applications of a process have the same routes: what each takes is read once, which lasts a tenth of a second.
+_ROUTER = APIRouter(max_body_size=_MAX_BODY)
+for _router in (health.router, signin.router, signin_link.router, signin_oidc.router, api_router, pages_router):
+    _ROUTER.include_router(_router)
 
 
 def create_app(application: Application, guard: Guard) -> FastAPI:
@@ -60,6 +64,7 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
         docs_url=None,  # Swagger's page loads scripts from another site
         redoc_url=None,
         max_body_size=_MAX_BODY,
+        routes=_ROUTER.routes,
     )
     app.state.application = application
     app.state.guard = guard
@@ -74,8 +79,6 @@ def create_app(application: Application, guard: Guard) -> FastAPI:
     app.state.standing = StandingCache(partial(shortage, application.engine), application.reviews)
     app.state.rendered_reports = RenderedReports(application)
     app.state.verification = LastVerification()
-    for router in (health.router, signin.router, signin_link.router, signin_oidc.router, api_router, pages_router):
-        app.include_router(router)
     app.mount(STATIC, StaticFiles(directory=WEB_FOLDER / "static"), name="static")
     app.add_middleware(SafeHeaders, secure=guard.secure)
     for error, handler in _HANDLERS.items():

@@ -5,6 +5,7 @@ To start Python and to import the program takes longer than most commands do.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
 import os
@@ -15,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -22,7 +24,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 from threading import Thread
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import monitor
 
@@ -174,7 +176,26 @@ def main() -> None:
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
     sys.argv = ["monitor", *request["arguments"]]
-    runpy.run_module("monitor", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("monitor", run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        if not isinstance(ended.code, int):
+            raise
+        _end(ended.code)
+
+
+def _end(code: int) -> NoReturn:
+    """Ends the process as the interpreter does, except that nothing is taken apart of what the command never used.
+
+    That would copy all that was imported before the fork, and take as long as most commands. Where an output cannot be
+    written, the error leads to the interpreter's own end, with its message and its exit code.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]  waits for all threads but daemons
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    os._exit(code & 0xFF)
 
 
 if __name__ == "__main__":

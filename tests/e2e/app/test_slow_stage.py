@@ -53,7 +53,7 @@ WORK = {
 def test_sigterm_ends_a_stage_that_does_not_end(monitor, log, event, rows, stored, tmp_path, work):
     script = tmp_path / "slow_monitor.py"
     endless, code, said = WORK[work]
-    script.write_text(SCRIPT.format(work=endless, last_resort=10.0 if code else 55.0))
+    script.write_text(SCRIPT.format(work=endless, last_resort=4.0 if code else 55.0))
     settings = {"EMBEDDING__PROVIDER": "hash", "INGEST__BATCH_MS": "20", "INGEST__BATCH_EVENTS": "1"}
     log.write_text(event("1"))
     out, err = tmp_path / "slow.out", tmp_path / "slow.err"

@@ -1,6 +1,6 @@
 """The dashboard as people use it: real headless Chromium on a real server with 100,000 stored interactions.
 
-Screenshots are kept below `MONITOR_TEST_SCREENSHOTS` (default `build/screenshots`).
+Screenshots are kept in the folder that `MONITOR_TEST_SCREENSHOTS` names, if it names one.
 """
 
 from __future__ import annotations

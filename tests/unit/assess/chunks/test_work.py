@@ -1,6 +1,7 @@
 """The work of examining chunks grows with what was retrieved, and no faster.
 
-Work is counted, not timed: steps of the interpreter, and bytes of memory. tests/unit/assess/test_growth.py times it.
+Work is counted, not timed: lines that the interpreter runs, and bytes of memory. tests/unit/assess/test_growth.py times
+it.
 """
 
 from __future__ import annotations
@@ -32,13 +33,12 @@ WORDS = [f"{a}{b}{c}" for a, b, c in product(ascii_lowercase, repeat=3)]
 
 
 def steps(work):
-    """How many steps the interpreter takes for `work`."""
+    """How many lines the interpreter runs for `work`; one that loops counts for each pass."""
     taken = 0
 
-    def trace(frame, event, _):
+    def trace(_frame, event, _):
         nonlocal taken
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        taken += event == "opcode"
+        taken += event == "line"
         return trace
 
     before = sys.gettrace()
@@ -138,4 +138,4 @@ def test_words_that_no_two_chunks_share_take_no_room():
 
 def test_the_order_of_many_documents_takes_little_work():
     chunks = [a_cut(document=number) for number in range(MOST_CHUNKS)]
-    assert steps(lambda: kendall_tau(range(MOST_CHUNKS)[::-1], chunks)) < 100 * MOST_CHUNKS
+    assert steps(lambda: kendall_tau(range(MOST_CHUNKS)[::-1], chunks)) < 15 * MOST_CHUNKS
