@@ -7,6 +7,7 @@ import os
 from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -198,8 +199,7 @@ def alerts_unsilence(
 ) -> None:
     """End a silence now."""
     with opened() as application:
-        now = application.now()
-        ended = application.alerting.responses.unsilence(silence_id, by=_who(by), now=now)
+        ended = application.alerting.responses.unsilence(silence_id, by=_who(by), now=application.now())
     if not ended:
         raise WrongSettings(f"no silence {silence_id!r} is in force; `monitor alerts silences` lists them")
     typer.echo(f"{silence_id} has ended")
@@ -242,9 +242,9 @@ def alerts_forget(
     from monitor.store.ledger.progress import ReadingStore
 
     with opened() as application:
-        forgotten = ReadingStore(application.engine).forget(source)
-    if not forgotten:
-        raise WrongSettings(f"no reading of {source!r} is known; `monitor ledger` lists what was read")
+        readings = ReadingStore(application.engine)
+        if not readings.forget(source) and not readings.forget(str(Path(source).resolve())):
+            raise WrongSettings(f"no reading of {source!r} is known; `monitor ledger` lists what was read")
     typer.echo(f"{readable(source)} is forgotten until it is read again")
 
 

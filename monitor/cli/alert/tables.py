@@ -74,6 +74,7 @@ def troubles(
         since = min(row["stale_since"] for row in stale)
         names = ", ".join(row["rule"] for row in stale)
         yield f"not evaluated since {moment(since)}, because reading is behind (see `monitor ledger`): {names}"
+        yield "a source that nobody reads any more holds them back until `monitor alerts forget SOURCE`"
     for row in rules:
         if held := row.get("held"):
             known = "until the usual level is known (a day and 200 answers)"

@@ -150,16 +150,16 @@ def export(
     differs: Any = manifest["differs"]
     file = quote(str(output))
     check = f"python3 -m zipfile -e {file} export && python3 export/verify.py {file} --key '{key}'"
-    typer.echo(f"{plural(counts['records'], 'record')} in {output}; check it with: {check}")
-    for record in differs[:_SHOWN]:
-        _print_differing(record["index"], f"{record['app']}/{record['id']}", record["how"])
-    if len(differs) > _SHOWN:
-        typer.echo(f"and {len(differs) - _SHOWN} more; the export's manifest.json lists all of them", err=True)
     of_these = counts["kinds"].keys() - _IN_EVERY_EXPORT
     if not of_these:
         typer.echo("no record of that app and time is sealed: see --app, --from and --to", err=True)
     elif not counts["kinds"].get("interaction"):
         typer.echo("no answer is among them: see --app, --from and --to, or `monitor audit seal` first", err=True)
+    typer.echo(f"{plural(counts['records'], 'record')} in {output}; check it with: {check}")
+    for record in differs[:_SHOWN]:
+        _print_differing(record["index"], f"{record['app']}/{record['id']}", record["how"])
+    if len(differs) > _SHOWN:
+        typer.echo(f"and {len(differs) - _SHOWN} more; the export's manifest.json lists all of them", err=True)
     if differs or not (of_these or (app_name is None and counts["records"])):  # an app that nothing is of is misspelt
         raise typer.Exit(1)
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from monitor.core.text.plain import moment, percent
+from monitor.core.text.plain import moment, percent, plural
 from monitor.review.rates.estimate import CLASSES, Rate
 from monitor.review.rates.period import Period, PeriodRates
 from monitor.review.rates.plan import Draw, Plan
@@ -147,11 +147,13 @@ def _open_work(known: PeriodRates, missing: int) -> Iterator[str]:
     """What people can still do about the plan, of which so many labels are `missing`, and what they cannot."""
     label = f"monitor review next --app {shlex.quote(known.app)} --interactive"
     if missing > known.gone:
-        yield f"{missing - known.gone} answers of the plan are not labelled yet: {label}"
+        left = missing - known.gone
+        yield f"{plural(left, 'answer')} of the plan {'is' if left == 1 else 'are'} not labelled yet: {label}"
     if known.gone:
-        yield f"{known.gone} answers of the plan can no longer be labelled: erased, or past retention"
+        yield f"{plural(known.gone, 'answer')} of the plan can no longer be labelled: erased, or past retention"
     if known.once:
-        yield f"one person alone calls {known.once} answers negative; have a second one look: {label} --by NAME"
+        alone = f"one person alone calls {plural(known.once, 'answer')} negative"
+        yield f"{alone}; have a second one look: {label} --by NAME"
     divided = known.rates["negative"].divided
     if divided:
         yield f"people are divided on {divided}; these count for the upper limit and not for the lower one"

@@ -29,14 +29,15 @@ _NEGATORS = listed(
     ne pas jamais aucun aucune rien sans
     nunca jamás ningún ninguna ninguno nada sin tampoco
     não jamais nenhum nenhuma sem nem
-    non nessun nessuno nessuna senza né niente nulla"""
+    non nessun nessuno nessuna senza né niente nulla
+    niet geen nooit niemand niets nergens zonder noch"""
 )
 # Two of these in one clause negate once ("ne … pas", "no … nada", "non … mai"); others cancel out.
 _CONCORD = _NEGATORS - listed("not cannot nothing nobody nowhere without neither nor")
 # Words after which a negator negates nothing: "not only", "no more than".
 _DENIES_NOTHING = listed(
     """only just merely simply doubt matter later less more least necessarily fewer sooner other for nur solo
-    seulement"""
+    seulement alleen"""
 )
 _BEFORE = listed("or if why whether oder ou o si wenn ob se")  # words before a negator: "or not", "if not"
 # Words that reverse a statement without being negators, or make it a condition: a sentence is compared only with one
@@ -45,7 +46,7 @@ _TURNING = listed(
     """fail lack unable except unless prevent refuse hardly rarely seldom barely scarcely deny avoid impossible instead
     rather otherwise until only unlikely few little doubt false myth contrary despite regardless should if when were
     wenn quand cuando quando than before after within beyond als vor nach innerhalb avant après antes después depois
-    prima dopo"""
+    prima dopo indien tenzij behalve wanneer voordat nadat"""
 )
 _MORE_COMMON = listed(
     """do does did will would can could may might must shall should had been being they them their he she his her we
@@ -57,7 +58,7 @@ _FUNCTION = (COMMON | _MORE_COMMON) - frozenset(OPPOSITES)
 _WORD = re.compile(r"[^\W_]+")
 _CLAUSE = re.compile(
     r"""[,;:()\[\]—–]|\s-\s|\b(?:but|while|whereas|although|though|however|because|which|who|unless|aber|sondern|während|
-    mais|pero|sino|porém|però|mentre)\b""",
+    mais|pero|sino|porém|però|mentre|maar|terwijl)\b""",
     re.VERBOSE,
 )
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'"})
@@ -79,7 +80,7 @@ class _Clause:
 
 
 def polarity(sentence: str) -> int:
-    """The number of negations in `sentence`, in nine languages; 0 or an even number affirms. Concord counts once."""
+    """The number of negations in `sentence`, in ten languages; 0 or an even number affirms. Concord counts once."""
     text = sentence[:LONGEST]
     if _UNSPACED.search(text):
         return len(_UNSPACED_NEGATOR.findall(text))

@@ -54,6 +54,14 @@ def test_a_person_forgets_a_source_by_its_name(store, database, monkeypatch):
     assert isinstance(again.exception, WrongSettings)
 
 
+def test_a_person_forgets_a_followed_file_by_a_path_from_here(store, database, monkeypatch, tmp_path):
+    monkeypatch.setenv("MONITOR_DATABASE_URL", database)
+    monkeypatch.chdir(tmp_path)
+    store.note("monitor", [reached(0, topic=f"{tmp_path.resolve()}/answers.jsonl")], at(5))
+    assert CliRunner().invoke(alerts_app, ["forget", "answers.jsonl"]).exit_code == 0
+    assert store.watermark(at(5)) is None
+
+
 def test_where_nobody_reads_nothing_is_known(store):
     store.note("monitor", (), NOON)
     assert store.watermark(NOON) is None

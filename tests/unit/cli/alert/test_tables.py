@@ -194,6 +194,7 @@ def test_what_keeps_people_from_being_told_is_said():
     )
     assert list(found) == [
         "not evaluated since 2025-11-21 12:01 UTC, because reading is behind (see `monitor ledger`): lagging",
+        "a source that nobody reads any more holds them back until `monitor alerts forget SOURCE`",
         "cannot be evaluated since 2025-11-21 12:02 UTC: negative-rate: KeyError",
         "slack: undelivered notifications (2 waiting, 1 lost) since 2025-11-21 12:00 UTC: out of reach",
         "1 silence in force: see `monitor alerts silences`",

@@ -23,6 +23,8 @@ from monitor.assess.score.facts.negation import contradicts, polarity
         ("El plan no incluye nada.", 1),
         ("O plano não inclui suporte.", 1),
         ("Il piano non include nulla.", 1),
+        ("Het pakket bevat geen ondersteuning.", 1),
+        ("Het pakket is niet alleen goedkoop.", 0),
         ("该套餐不包括支持。", 1),
         ("这是不同的套餐。", 0),
         ("サポートは含まれません。", 1),
@@ -47,6 +49,8 @@ CONTRADICTING = [
     ("El plan incluye soporte por teléfono.", "El plan no incluye soporte por teléfono."),
     ("Il piano include assistenza telefonica gratuita.", "Il piano non include assistenza telefonica gratuita."),
     ("O plano inclui suporte por telefone.", "O plano não inclui suporte por telefone."),
+    ("Honden zijn toegestaan in het park.", "Honden zijn niet toegestaan in het park."),
+    ("Het pakket bevat telefonische ondersteuning.", "Het pakket bevat geen telefonische ondersteuning."),
     ("该套餐包括电话支持服务。", "该套餐不包括电话支持服务。"),
     ("このプランには電話サポートが含まれます。", "このプランには電話サポートが含まれません。"),
 ]
