@@ -154,7 +154,7 @@ def export(
     if not of_these:
         typer.echo("no record of that app and time is sealed: see --app, --from and --to", err=True)
     elif not counts["kinds"].get("interaction"):
-        typer.echo("no answer is among them: see --app, --from and --to, or `monitor audit seal` first", err=True)
+        typer.echo("no answer is in the export: see --app, --from and --to, or `monitor audit seal` first", err=True)
     typer.echo(f"{plural(counts['records'], 'record')} in {output}; check it with: {check}")
     for record in differs[:_SHOWN]:
         _print_differing(record["index"], f"{record['app']}/{record['id']}", record["how"])
