@@ -128,7 +128,8 @@ def _of_labels(known: PeriodRates) -> Iterator[str]:
         yield f"the judge has spoken of {plan.judged:,} of {plan.answers:,} answers ({percent(plan.judged_share)})"
     yield from _open_work(known, len(plan.items) - known.rates["negative"].labels)
     if known.late > 0:
-        yield f"{known.late:,} answers came after the draw; the true rate is that of the {plan.answers:,} before them"
+        late = plural(known.late, "answer")
+        yield f"{late} came after the draw; the true rate is that of the {plan.answers:,} before"
 
 
 def _without_plan(known: PeriodRates) -> Iterator[str]:

@@ -24,6 +24,15 @@ def test_a_demo_that_is_at_work_is_left_alone(fresh, arguments, folder):
     assert "support bot" not in ended.stdout
 
 
+@pytest.fixture
+def not_ignored():
+    """Undoes `nohup`, under which the tests may run, for the processes that they start."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("not_ignored")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_demo_that_is_told_to_end_leaves_no_database_running(fresh, number):
     """As by `docker stop`, or when its terminal is closed."""

@@ -308,7 +308,7 @@ def test_an_address_without_a_page_leads_back_to_the_pages(site):
     answer = client.get("/no-such-page")
     assert answer.status_code == 404
     assert "There is no page at this address." in answer.text
-    assert '<a href="/alerts">' in answer.text
+    assert '<a class="button" href="/alerts">' in answer.text
 
 
 def test_an_address_of_an_episode_leads_to_its_alert(site, save):

@@ -138,7 +138,7 @@ def test_the_queue_offers_a_plans_answers_first_and_negative_ones_to_a_second_pe
     (second, other) = offered(application, 2, by="bob")
     assert second.candidate.id == next(item.id for item in plan.items if item.part == 0)
     assert other.drawn is not Drawn.PLAN
-    assert any("one person alone calls 1 answers" in line for line in remarks(known(application)))
+    assert any("one person alone calls 1 answer negative" in line for line in remarks(known(application)))
     assert offered(application, 1, random_only=True)[0].drawn is Drawn.RANDOM
 
 
@@ -180,8 +180,8 @@ def test_answers_that_are_gone_and_those_that_come_later_are_told(application, w
     write(writer, an_assessment(id="late", occurred_at=NOON - timedelta(hours=1)))
     assert [offer.candidate.id for offer in offered(application, 9)] == [item.id for item in plan.items[1:]]
     lines = list(remarks(known(application)))
-    assert any(line.startswith("1 answers of the plan can no longer") for line in lines)
-    assert any(line.startswith("1 answers came after the draw") for line in lines)
+    assert any(line.startswith("1 answer of the plan can no longer") for line in lines)
+    assert any(line.startswith("1 answer came after the draw") for line in lines)
 
 
 def test_a_period_has_ended_and_has_answers(application, writer):
@@ -207,8 +207,11 @@ def test_an_item_that_somebody_swaps_is_found_by_the_audit(application, writer, 
     assert body["items"] == [[item.id, item.part] for item in plan.items]
     rows("UPDATE review_plan_item SET interaction_id = 'q-599' WHERE place = 0")
     with application.engine.connect() as connection:
-        (finding,) = acts_against_rows(connection, QUEUE_KEY)
-    assert "items" in finding.sentence
+        found = [finding.sentence for finding in acts_against_rows(connection, QUEUE_KEY)]
+    assert found == [
+        "the plan 1 was changed: items",
+        "the item of plan 1 says that q-599 in support-bot occurred at another time than the stored answer",
+    ]
     rows("UPDATE review_plan_item SET interaction_id = %s WHERE place = 0", plan.items[0].id)
     rows("DELETE FROM review_plan")
     with application.engine.connect() as connection:
