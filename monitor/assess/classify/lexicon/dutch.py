@@ -1,4 +1,4 @@
-"""Dutch."""
+"""How Dutch words refusals, courtesies and hedges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""French."""
+"""How French words refusals, courtesies and hedges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""German."""
+"""How German words refusals, courtesies and hedges."""
 
 from __future__ import annotations
 

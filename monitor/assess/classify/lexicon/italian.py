@@ -1,4 +1,4 @@
-"""Italian."""
+"""How Italian words refusals, courtesies and hedges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spanish."""
+"""How Spanish words refusals, courtesies and hedges."""
 
 from __future__ import annotations
 

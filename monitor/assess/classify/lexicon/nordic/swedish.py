@@ -1,4 +1,4 @@
-"""Swedish."""
+"""How Swedish words refusals, courtesies and hedges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Polish."""
+"""How Polish words refusals, courtesies and hedges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Russian."""
+"""How Russian words refusals, courtesies and hedges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Japanese."""
+"""How Japanese words refusals, courtesies and hedges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Korean."""
+"""How Korean words refusals, courtesies and hedges."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def _decade(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
 
 
 def _in_characters(tokens: Tokens, i: int) -> tuple[Moments, int] | None:
-    """二〇二〇年, 三月十五日."""
+    """Dates in words of Chinese and Japanese, such as 二〇二〇年 and 三月十五日."""
     found = _CHARACTERS.match(tokens.text, tokens.start(i))
     if found is None:
         return None
