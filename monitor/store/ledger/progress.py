@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, Engine, case, delete, func, select
 from sqlalchemy.dialects import postgresql
 
-from monitor.alert.window import Count, Counts
+from monitor.alert.window import CLOCKS_APART, Count, Counts
 from monitor.core.message import Progress
 from monitor.store.database import bounded, retriable
 from monitor.store.ledger.ledger import Ledger, of_topic, source_of
@@ -17,7 +17,6 @@ from monitor.store.tables.signals import reading
 
 FORGOTTEN = timedelta(days=1)  # without news, after which a partition no longer holds up the watermark
 MISSED = timedelta(days=30)  # without news, up to which a partition still has a lag
-_APART = timedelta(minutes=1)  # by which clocks of readers differ; further ahead was one that has been set right since
 _r = reading.c
 
 
@@ -36,7 +35,8 @@ class ReadingStore:
     def note(self, group: str, progress: Sequence[Progress], now: datetime) -> None:
         """Stores how far a group has come with the partitions that this process reads.
 
-        `through` never goes back, unless it is of a clock that was ahead: there would be no lag until that time.
+        `through` never goes back, unless it is of a clock that was ahead, by more than clocks of readers differ: there
+        would be no lag until that time.
         """
         if not progress:
             return
@@ -52,13 +52,13 @@ class ReadingStore:
             for p in sorted(progress, key=lambda p: (p.topic, p.partition))
         ]
         insert = postgresql.insert(reading)
-        new = insert.excluded
+        new, ahead = insert.excluded, now + CLOCKS_APART
         upsert = insert.on_conflict_do_update(
             index_elements=["group_id", "topic", "partition"],
             set_={
-                "through": case((_r.through > now + _APART, new.through), else_=func.greatest(_r.through, new.through)),
+                "through": case((_r.through > ahead, new.through), else_=func.greatest(_r.through, new.through)),
                 "behind": new.behind,
-                "seen_at": case((_r.seen_at > now + _APART, new.seen_at), else_=func.greatest(_r.seen_at, new.seen_at)),
+                "seen_at": case((_r.seen_at > ahead, new.seen_at), else_=func.greatest(_r.seen_at, new.seen_at)),
             },
         )
         with retriable(), self._engine.begin() as connection:

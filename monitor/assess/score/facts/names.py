@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from monitor.assess.score.facts.calendar.calendar_names import MONTHS, WEEKDAYS
+from monitor.assess.score.facts.calendar.names import MONTHS, WEEKDAYS
 from monitor.assess.score.facts.language import Language, listed
 from monitor.assess.score.facts.roman import roman
 from monitor.assess.score.facts.tokens import Tokens

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 
 from monitor.assess.score.facts.calendar import clock
-from monitor.assess.score.facts.calendar.calendar_names import ABBREVIATED_MONTHS, MONTHS, WEEKDAYS
 from monitor.assess.score.facts.calendar.moment import Moment, Moments
+from monitor.assess.score.facts.calendar.names import ABBREVIATED_MONTHS, MONTHS, WEEKDAYS
 from monitor.assess.score.facts.language import listed
 from monitor.assess.score.facts.quantities.han import han
 from monitor.assess.score.facts.quantities.numerals import Numeral, Numerals

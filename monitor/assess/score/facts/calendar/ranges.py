@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import date
 
 from monitor.assess.score.facts.calendar import clock
-from monitor.assess.score.facts.calendar.calendar_names import MONTHS, WEEKDAYS
 from monitor.assess.score.facts.calendar.dates import MOST_DAYS, SHORT_WEEKDAYS, day_of, moment, with_year
 from monitor.assess.score.facts.calendar.moment import Moment, Moments
+from monitor.assess.score.facts.calendar.names import MONTHS, WEEKDAYS
 from monitor.assess.score.facts.language import listed
 from monitor.assess.score.facts.quantities.numerals import Numerals
 from monitor.assess.score.facts.tokens import Tokens

@@ -202,7 +202,7 @@ def _chinese(tokens: Tokens, i: int, *, source: bool) -> tuple[Readings, int] | 
 
 
 def _part_of(tokens: Tokens, i: int) -> tuple[Readings, int] | None:
-    """百分之二十, 四分之三."""
+    """Percentages and fractions in Chinese and Japanese words, such as 百分之二十 and 四分之三."""
     whole, raw = han(tokens.raw(i)), tokens.raw(i + 1)
     part = float(raw) if tokens.kind(i + 1) == "digits" and len(raw) <= GROUP else han(raw) if raw else None
     if not whole or part is None or tokens.start(i + 1) != tokens.end(i) + len("分之"):

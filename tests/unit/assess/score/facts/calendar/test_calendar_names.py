@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from babel.core import Locale
 
-from monitor.assess.score.facts.calendar.calendar_names import ABBREVIATED_MONTHS, MONTHS, WEEKDAYS
+from monitor.assess.score.facts.calendar.names import ABBREVIATED_MONTHS, MONTHS, WEEKDAYS
 
 LOCALES = ("en", "de", "de_AT", "fr", "es", "pt", "it", "nl")
 
